@@ -13,6 +13,7 @@ import { neighbours } from './measures/neighbours.ts';
 import { memory, starts } from './measures/process.ts';
 import { quotaHistory, quotaHot, quotaKeys, quotaSpread } from './measures/quotas.ts';
 import { reads } from './measures/reads.ts';
+import { search } from './measures/search.ts';
 import { drawSizes } from './measures/sizes.ts';
 import { manyTenants } from './measures/tenants.ts';
 import { trees } from './measures/trees.ts';
@@ -44,6 +45,7 @@ const measures: Record<string, Measure> = {
   quotaHistory,
   moves,
   trees,
+  search,
   answers,
   history,
   logins,

@@ -13,6 +13,7 @@ const FOLDERS = [
   'account',
   'oauth',
   'overview',
+  'search',
   'entitlements',
   'keys',
   'imports',

@@ -54,6 +54,7 @@ import { quotaRoutes } from './quotas/routes.ts';
 import { limitRequests } from './rate-limits/limit.ts';
 import { isRuoyiLogout, ruoyiLogin } from './ruoyi-api/login.ts';
 import { openRuoyiRoutes, ruoyiRoutes } from './ruoyi-api/routes.ts';
+import { searchRoutes } from './search/routes.ts';
 import { tenantResource } from './tenants/history.ts';
 import { tenantRoutes } from './tenants/routes.ts';
 import { setQuotaTotal } from './tenants/tenants.ts';
@@ -116,6 +117,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     tenantRoutes(authenticated, deps);
     userRoutes(authenticated, deps);
     overviewRoutes(authenticated, deps);
+    searchRoutes(authenticated, deps);
     entitlementRoutes(authenticated, deps);
     ledgerRoutes(authenticated, deps, { resources, subscribers, tokens });
     keyRoutes(authenticated, deps);

@@ -38,13 +38,16 @@ create table tenants (
 -- A tree version is random rather than counted: a database restored from a backup must not repeat a version.
 create index tenants_path on tenants using gin (path);     -- includes deleted tenants, which move with their subtree
 create index tenants_parent on tenants (parent_id) where del_flag = '0';
+create index tenants_search on tenants using gin ((tenant_terms(tenant_name, company_name, contact_phone)))
+  with (fastupdate = on, gin_pending_list_limit = 256) where del_flag = '0';
 create index tenants_end_date on tenants (end_date, id) where del_flag = '0';
 alter table tenants enable row level security;
 alter table tenants force row level security;
 -- A tenant sees itself and its descendants. The policy itself uses the index on path: under row-level security only
 -- leakproof operators of a statement are evaluated before the policy, and @> is not one of them.
 create policy own_and_descendants on tenants using (path @> array[current_setting('banyan.tenant', true)]);
--- tenant_state() runs as the owner of the tables and reads the ancestors, which the service's role cannot see.
+-- tenant_state() runs as the owner of the tables and reads the ancestors, which the service's role cannot see. find_tenants()
+-- uses the search index.
 create policy owner_reads on tenants for select to current_user using (true);
 
 -- A single row. Locked by every change to the shape of the tree of tenants: such changes are rare, and two concurrent
@@ -92,12 +95,13 @@ create index departments_leader on departments (tenant_id, leader_id) where lead
 -- The prefix contains the tenant, so a search touches no entries of other tenants. A small pending list keeps the cost of
 -- inserts even: with the default of 4 MB an occasional create would have to flush all of it.
 create index departments_search on departments
-  using gin ((search_ngrams(tenant_id || 'n', dept_name) || search_ngrams(tenant_id || 'l', leader)))
+  using gin ((search_ngrams(tenant_id || 'n', dept_name) || search_ngrams(tenant_id || 'l', leader)
+    || pinyin_terms(tenant_id || 'p', dept_name)))
   with (fastupdate = on, gin_pending_list_limit = 256) where del_flag = '0';
 alter table departments enable row level security;
 alter table departments force row level security;
 create policy own_tenant on departments using (tenant_id = current_setting('banyan.tenant', true));
--- search_departments() runs as the owner of the tables.
+-- search_departments() and find_departments() run as the owner of the tables.
 create policy owner_reads on departments for select to current_user using (true);
 
 -- An upper bound of how deep the departments of a tenant are nested, so that a move need not visit the whole
@@ -141,11 +145,13 @@ alter table departments add foreign key (tenant_id, leader_id) references users;
 create unique index users_name on users (tenant_id, user_key) where del_flag = '0';
 create unique index users_external_id on users (tenant_id, source, external_id)
   where del_flag = '0' and source is not null;
+create index users_search on users using gin ((user_terms(tenant_id, user_name, nick_name, phone)))
+  with (fastupdate = on, gin_pending_list_limit = 256) where del_flag = '0';
 create index users_administrators on users (tenant_id) where administrator and status = '0' and del_flag = '0';
 alter table users enable row level security;
 alter table users force row level security;
 create policy own_tenant on users using (tenant_id = current_setting('banyan.tenant', true));
--- subtree_accounts() runs as the owner of the tables and counts the users of a subtree.
+-- subtree_accounts() counts the users of a subtree as the owner of the tables; find_users() returns ids.
 create policy owner_reads on users for select to current_user using (true);
 
 -- Membership of users in departments. The rows of a deleted user are removed.

@@ -20,7 +20,8 @@ grant select, insert, delete on unsealed_changes to :service;
 grant select, insert on unordered_changes to :service;
 grant usage on sequence tenant_serial, dept_serial, user_serial, change_serial, webhook_serial, delivery_serial,
   key_serial, quota_serial, quota_use_serial, notice_serial to :service;
-grant execute on function tenant_state, tenant_version, top_level_tenants, search_departments, tenants_with_unsealed_changes,
-  tenants_with_new_changes, order_changes, has_unordered_changes, subtrees_with_new_changes, due_webhooks,
-  mark_subtree_webhooks_due, login_name_hash, tenants_with_expired_logins, find_api_key, counters_to_lock,
-  subtree_accounts, pooled_quotas_above, tenants_to_warn, quotas_below, usage_by_tenant, service_figures to :service;
+grant execute on function tenant_state, tenant_version, top_level_tenants, search_departments, find_departments, find_users,
+  find_tenants, tenants_with_unsealed_changes, tenants_with_new_changes, order_changes, has_unordered_changes,
+  subtrees_with_new_changes, due_webhooks, mark_subtree_webhooks_due, login_name_hash, tenants_with_expired_logins,
+  find_api_key, counters_to_lock, subtree_accounts, pooled_quotas_above, tenants_to_warn, quotas_below, usage_by_tenant,
+  service_figures to :service;

@@ -131,6 +131,8 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['readEntitlements', member],
   ['readEntitlements', admin, () => ({ query: `tenantId=${child.tenantId}` })],
   ['readOverview', service.root],
+  ['search', admin, () => ({ query: 'q=a' })],
+  ['search', admin, () => ({ query: `q=${admin.tenantId}` })],
   ['readOverview', member],
   ['putQuota', admin, () => ({ query: `tenantId=${child.tenantId}`, body: { total: 100, period: 'month' } })],
   ['listQuotas', child],
@@ -263,6 +265,7 @@ test('every operation returns authentication, path and body errors as documented
       id: path.startsWith('/auth/sessions') ? randomUUID() : '7',
       ...(body ? { body: {} } : {}),
       ...(path.endsWith('/diff') ? { query: 'from=2020-01-01' } : {}),
+      ...(path.endsWith('/search-api') ? { query: 'q=a' } : {}),
       ...(path.endsWith('/import') ? { query: 'mode=preview' } : {}),
     };
     const failures: [expected: number, Client, Sent][] = [];

@@ -38,6 +38,11 @@ let names = 0;
 
 /** Deletions come last, because the administrator above really performs each operation. */
 export const actingCalls: ActingCall[] = [
+  {
+    operation: 'GET /system/search-api',
+    call: (client, query, { leaf }) => client.get(`/system/search-api?q=${leaf}&${query}`),
+    forMembers: true,
+  },
   { operation: `GET ${quotas}`, call: (client, query) => client.get(`${quotas}?${query}`) },
   { operation: `GET ${quotas}/below`, call: (client, query) => client.get(`${quotas}/below?${query}`) },
   {

@@ -159,6 +159,8 @@ test('this test covers every operation that takes an id', async () => {
     '/version',
     '/system/overview-api',
     '/system/entitlement-api',
+    // tests/security/cross-tenant-calls searches for an id.
+    '/system/search-api',
     '/system/change-api',
     `${hook}/list`,
     `${apiKeys}/list`,

@@ -86,6 +86,43 @@ test('functions that list uses of the tenants below answer only for the current 
     assert.deepEqual(await ask(current, code), { quotas: 0, sums: 0 }, `${current} ${code}`);
 });
 
+test('the functions of the search return only ids that the current tenant may see', async () => {
+  const part = (tx: Sql | Tx, text: string) => tx.json([{ texts: [text] }]);
+  type Ids = { depts: string[]; users: string[]; tenants: string[] };
+  const find = async (tx: Sql | Tx, text: string): Promise<Ids> => {
+    const [row] = await tx<[Ids]>`
+      select array(select id::text from find_departments(${part(tx, text)}, 100) as f (id) order by 1) as depts,
+        array(select id::text from find_users(${part(tx, text)}, 100) as f (id) order by 1) as users,
+        array(select id::text from find_tenants(${part(tx, text)}, 100) as f (id) order by 1) as tenants`;
+    return { ...row };
+  };
+  for (const admin of [mine, other, below]) {
+    await admin.createDepartment({ deptName: '水杉林' });
+    await admin.createUser({ userName: 'shuishan', nickName: '水杉林' });
+    await admin.create('/system/tenant-api', { tenantName: '水杉林' });
+  }
+  const depts = await superuser<{ id: string; code: string }[]>`
+    select dept_id::text as id, tenant_id as code from departments where dept_name = '水杉林'`;
+  const users = await superuser<{ id: string; code: string }[]>`
+    select user_id::text as id, tenant_id as code from users where nick_name = '水杉林'`;
+  const tenants = await superuser<{ id: string; path: string[] }[]>`
+    select id::text, path from tenants where tenant_name = '水杉林'`;
+  for (const code of [A, B, below.tenantId]) {
+    assert.deepEqual(await inTenant(code, (tx) => find(tx, '水杉')), {
+      depts: depts.filter((row) => row.code === code).map(({ id }) => id),
+      users: users.filter((row) => row.code === code).map(({ id }) => id),
+      tenants: tenants
+        .filter(({ path }) => path.includes(code))
+        .map(({ id }) => id)
+        .sort(),
+    });
+    assert.deepEqual(await inTenant(code, (tx) => find(tx, '')), { depts: [], users: [], tenants: [] });
+  }
+  assert.deepEqual(await find(connection, '水杉'), { depts: [], users: [], tenants: [] });
+  for (const code of ['', '%', `${A}n`])
+    assert.deepEqual(await inTenant(code, (tx) => find(tx, '水杉')), { depts: [], users: [], tenants: [] }, code);
+});
+
 test('search_departments returns only ids of the current tenant', async () => {
   for (const admin of [mine, other, below]) await admin.createDepartment({ deptName: '榕树', leader: '张三' });
   const all = await superuser<{ id: string; code: string }[]>`

@@ -84,6 +84,7 @@ export const operations = {
   addUsers: { method: 'POST', path: '/system/user-api/bulk', idempotent: true },
   exportUsers: { method: 'GET', path: '/system/user-api/export', response: 'file' },
   readOverview: { method: 'GET', path: '/system/overview-api' },
+  search: { method: 'GET', path: '/system/search-api' },
   readEntitlements: { method: 'GET', path: '/system/entitlement-api' },
   readChanges: { method: 'GET', path: '/system/change-api' },
   streamChanges: { method: 'GET', path: '/system/change-api/stream', response: 'events' },
@@ -848,6 +849,15 @@ export interface Operations {
   readOverview: {
     input: types.ReadOverviewData;
     data: types.ReadOverviewResponses[200];
+    id: null;
+    etag: null;
+    reason: CommonReason;
+  };
+
+  /** Search departments, users and tenants */
+  search: {
+    input: types.SearchData;
+    data: types.SearchResponses[200];
     id: null;
     etag: null;
     reason: CommonReason;

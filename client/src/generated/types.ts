@@ -456,6 +456,18 @@ export type Overview = {
   }>;
 };
 
+export type SearchHit = {
+  kind: 'user' | 'department' | 'tenant';
+  id: string;
+  name: string;
+  path: Array<string>;
+  status: Status;
+  matched: 'id' | 'name' | 'phone';
+  code: string | null;
+  phone: string | null;
+  position: string | null;
+};
+
 export type QuotaNumbers = {
   quota: string;
   /**
@@ -3192,6 +3204,29 @@ export type ReadOverviewResponses = {
 };
 
 export type ReadOverviewResponse = ReadOverviewResponses[keyof ReadOverviewResponses];
+
+export type SearchData = {
+  body?: never;
+  path?: never;
+  query: {
+    /**
+     * The caller's tenant or one of its descendants; default: the caller's tenant
+     */
+    tenantId?: string;
+    q: string;
+    limit?: number;
+  };
+  url: '/system/search-api';
+};
+
+export type SearchResponses = {
+  /**
+   * Success
+   */
+  200: Array<SearchHit>;
+};
+
+export type SearchResponse = SearchResponses[keyof SearchResponses];
 
 export type ReadEntitlementsData = {
   body?: never;

@@ -16,7 +16,8 @@ begin
   end if;
   return query
     (select d.dept_id from departments d
-    where search_ngrams(d.tenant_id || 'n', d.dept_name) || search_ngrams(d.tenant_id || 'l', d.leader) @> wanted
+    where search_ngrams(d.tenant_id || 'n', d.dept_name) || search_ngrams(d.tenant_id || 'l', d.leader)
+        || pinyin_terms(d.tenant_id || 'p', d.dept_name) @> wanted
       and d.del_flag = '0'
       -- Not a bare column: the planner would choose an index that leads with tenant_id and read the whole tenant.
       and d.tenant_id || '' = tenant

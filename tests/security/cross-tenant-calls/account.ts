@@ -33,6 +33,19 @@ export const accountCalls: Row[] = [
     member: OK,
   },
   {
+    operation: 'GET /system/search-api',
+    call: (client, { leaf }) => client.get(`/system/search-api?q=${leaf}`),
+    other: OK,
+    member: OK,
+  },
+  {
+    operation: 'GET /system/search-api',
+    variant: 'in the tenant',
+    call: (client, { code }) => client.get(`/system/search-api?q=a&tenantId=${code}`),
+    other: '403 OTHER_TENANT',
+    member: OK,
+  },
+  {
     operation: 'GET /system/change-api',
     variant: 'of the tenant',
     call: (client, { code }) => client.get(`/system/change-api?tenantId=${code}`),

@@ -1,0 +1,90 @@
+import { type Dictionary, type Segments, segment } from './pinyin.ts';
+
+/** Terms that the search index has, see search_query_terms.sql. */
+export interface Terms {
+  texts?: string[];
+  phones?: string[];
+  pinyin?: string[];
+  /** Whole names. */
+  wholes?: string[];
+}
+
+/** A record is a candidate if it has all of these terms, and one of those in `anyOf`. */
+export interface Part extends Terms {
+  anyOf?: Terms;
+}
+
+/** One word of a query. */
+export interface Word {
+  /** In lower case. */
+  text: string;
+  /** The digits, if the word may be part of a phone number. */
+  phone: string | undefined;
+  parts: Part[];
+  /** Finds names that are read exactly like this. */
+  exactParts: Part[];
+}
+
+export interface Query {
+  /** The whole query, with single spaces. */
+  text: string;
+  words: Word[];
+  /** The query as an id. */
+  id: string | undefined;
+}
+
+const MAX_WORDS = 6;
+/** Shorter parts of phone numbers are not in the index. */
+const MIN_PHONE_DIGITS = 4;
+
+/** Splits what a caller typed into words. Spaces in a phone number do not separate words. */
+export function parseQuery(dictionary: Dictionary, typed: string): Query {
+  const text = typed.trim().replace(/\s+/g, ' ');
+  const phone = phoneOf(text);
+  const texts = phone === undefined ? text.split(' ').filter(Boolean) : [text];
+  return {
+    text,
+    words: [...new Set(texts)].slice(0, MAX_WORDS).map((each) => wordOf(dictionary, each, phone ?? phoneOf(each))),
+    id: /^\d{1,19}$/.test(text) ? BigInt(text).toString() : undefined,
+  };
+}
+
+function phoneOf(text: string): string | undefined {
+  if (!/^\+?[\d\s().-]+$/.test(text)) return undefined;
+  const digits = text.replace(/\D/g, '');
+  // People paste numbers with the code of their country and store them without.
+  const national = /^(?:\+|00)86/.test(text) ? digits.replace(/^(?:00)?86/, '') : digits;
+  return national.length >= MIN_PHONE_DIGITS ? national : undefined;
+}
+
+function wordOf(dictionary: Dictionary, typed: string, phone: string | undefined): Word {
+  const text = typed.toLowerCase();
+  const parts: Part[] = [{ texts: [text] }];
+  const exactParts: Part[] = [{ wholes: [text] }];
+  if (phone !== undefined) parts.push({ phones: [phone] });
+  // A single letter would find every character with this first letter.
+  const letters = text.match(/[a-z]{2,}/g) ?? [];
+  if (letters[0] === text) {
+    const readings = segment(dictionary, text);
+    parts.push(...readings.map((segments) => termsOf(dictionary, segments)));
+    const initials = new Set(readings.map((segments) => segments.map((each) => each[0]).join('')));
+    exactParts.push(...[...initials].map((each) => ({ pinyin: [`=${each}`] })));
+  } else {
+    // Pinyin along with Chinese characters or digits: `李wj`, `yf1b`.
+    const texts = text.match(/\p{Script=Han}+|\d+/gu) ?? [];
+    const pinyin = letters.flatMap((each) => termsOf(dictionary, segment(dictionary, each)[0] ?? []).pinyin ?? []);
+    if (letters.length > 0 && texts.length + pinyin.length > 0) parts.push({ texts, pinyin });
+  }
+  return { text, phone, parts, exactParts };
+}
+
+/** The last segment may be the beginning of several syllables. Each other one is a syllable or its first letters. */
+function termsOf(dictionary: Dictionary, segments: Segments): Part {
+  const last = segments.at(-1) as string;
+  const completions = segments.length > 0 ? dictionary.startingWith(last) : [];
+  if (segments.length === 1) return { anyOf: { pinyin: completions.map((each) => `${dictionary.numberOf(each)}`) } };
+  const syllables = [...segments.slice(0, -1), ...(completions.length === 1 ? completions : [])];
+  const numbers = syllables.flatMap((each) => (each.length > 1 ? (dictionary.numberOf(each) ?? []) : []));
+  const pairs = segments.slice(1).map((each, n) => `${segments[n]?.[0]}${each[0]}`);
+  return { pinyin: [...numbers.map(String), ...pairs] };
+}
