@@ -26,6 +26,7 @@ export const Overview = Type.Object(
     endingSoon: Type.Array(
       Type.Object({
         ...tenantFields,
+        startTime: orNull(Type.String()),
         endTime: Type.String(),
         daysLeft: Type.Integer({ description: '0: today is the last day; negative: it has already ended' }),
         status: Status,

@@ -89,6 +89,14 @@ export const readPage = (
   where ${matching(tx, callerTenant, search)} ${after ? tx`and ${isAfter(tx, order, after)}` : tx``}
   order by ${order === 'id' ? tx`t.id` : tx`t.end_date, t.id`} limit ${limit} offset ${offset}`;
 
+/** Reads the names of the tenants that are within the caller's scope. */
+export const readNames = async (tx: Tx, callerTenant: string, tenantIds: readonly string[]) => {
+  const rows = await tx<{ tenantId: string; tenantName: string | null }[]>`
+    select t.tenant_id as "tenantId", t.tenant_name as "tenantName" from tenants t
+    where ${inScope(tx, callerTenant)} and t.tenant_id = any (${tenantIds}::text[])`;
+  return new Map(rows.map(({ tenantId, tenantName }) => [tenantId, tenantName]));
+};
+
 const isAfter = (tx: Tx, order: TenantOrder, { key, id }: PageCursor) => {
   if (order === 'id') return tx`t.id > ${bigintOf(id)}`;
   if (key === '') return tx`t.end_date is null and t.id > ${bigintOf(id)}`;
@@ -113,6 +121,7 @@ export interface ExpiringRow {
   id: string;
   tenantId: string;
   tenantName: string | null;
+  startTime: string | null;
   endTime: string;
   daysLeft: number;
   status: '0' | '1';
@@ -124,7 +133,8 @@ export const readExpiring = (
   callerTenant: string,
   { pastDays, comingDays, limit }: { pastDays: number; comingDays: number; limit: number },
 ) => tx<ExpiringRow[]>`
-  select ${nameColumns(tx)}, to_char(t.end_date, 'YYYY-MM-DD') as "endTime", t.end_date - current_date as "daysLeft", t.status
+  select ${nameColumns(tx)}, to_char(t.start_date, 'YYYY-MM-DD') as "startTime",
+    to_char(t.end_date, 'YYYY-MM-DD') as "endTime", t.end_date - current_date as "daysLeft", t.status
   from tenants t
   where ${inScope(tx, callerTenant)}
     and t.end_date >= current_date - ${pastDays}::int and t.end_date <= current_date + ${comingDays}::int
@@ -148,6 +158,7 @@ export interface NodeRow {
   tenantParent: string | null;
   tenantName: string | null;
   status: '0' | '1';
+  startTime: string | null;
   endTime: string | null;
   hasChildren: boolean;
 }
@@ -163,7 +174,7 @@ export const readSubtree = (tx: Tx, tenantId: string, depth: number, limit: numb
     where b.level < ${depth}
   )
   select t.id::text, t.tenant_id as "tenantId", t.parent_id as "tenantParent", t.tenant_name as "tenantName", t.status,
-    to_char(t.end_date, 'YYYY-MM-DD') as "endTime",
+    to_char(t.start_date, 'YYYY-MM-DD') as "startTime", to_char(t.end_date, 'YYYY-MM-DD') as "endTime",
     exists (select from tenants c where c.parent_id = t.tenant_id and c.del_flag = '0') as "hasChildren"
   from (select * from subtree limit ${limit}) b cross join lateral (
     select * from tenants t where ${inScope(tx, tenantId)} and t.tenant_id = b.code limit 1

@@ -103,7 +103,12 @@ const own = Type.Object({ ruleBo });
 export const OwnTenant = Type.Object({ ...base.properties, ...own.properties }, extending(base, 'OwnTenant', own));
 
 /** Lists leave out `ruleBo` unless it is asked for: each of its values may have 64 Ki characters. */
-const listed = Type.Object({ tenantParent, ruleBo: Type.Optional(ruleBo) });
+const listed = Type.Object({
+  tenantParent,
+  ruleBo: Type.Optional(ruleBo),
+  parentName: Type.Optional(orNull(Type.String())),
+  users: Type.Optional(Type.Integer()),
+});
 export const ListedTenant = Type.Object(
   { ...base.properties, ...listed.properties },
   extending(base, 'ListedTenant', listed),
@@ -112,7 +117,11 @@ export type ListedTenant = Static<typeof ListedTenant>;
 
 export const TenantFilter = Type.Object({
   fields: Type.Optional(
-    Type.Unsafe<'ruleBo'>({ type: 'string', enum: ['ruleBo'], description: 'Adds `ruleBo` to each row' }),
+    Type.Unsafe<'ruleBo' | 'summary'>({
+      type: 'string',
+      enum: ['ruleBo', 'summary'],
+      description: 'Adds `ruleBo`, or `parentName` and the number of `users`, to each row',
+    }),
   ),
   tenantName: Type.Optional(Text(100, 'Part of the name, case-insensitive')),
   tenantId: Type.Optional(Text(18)),
@@ -166,6 +175,7 @@ const node = {
   tenantId: Type.String(),
   tenantName: orNull(Type.String()),
   status: Status,
+  startTime: orNull(Type.String()),
   endTime: orNull(Type.String()),
   hasChildren: Type.Boolean({ description: 'Also true when `depth` leaves the children out' }),
 };

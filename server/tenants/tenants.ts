@@ -14,6 +14,7 @@ import { MAX_RESPONSE_BYTES, readFitting } from '../http/response-size.ts';
 import { invalid } from '../http/validation.ts';
 import { assertAccountsFit, assertAccountsLeft } from '../quotas/accounts.ts';
 import { lockQuotas, setUsed } from '../quotas/rules.ts';
+import { countAccountsOf } from '../users/accounts.ts';
 import { createFirstAdministrator } from '../users/users.ts';
 import {
   countTenants,
@@ -27,6 +28,7 @@ import {
   readByCode,
   readById,
   readLevels,
+  readNames,
   readPage,
   readPath,
   readSubtree,
@@ -35,7 +37,7 @@ import {
   updateQuotaTotal,
   updateTenantFields,
 } from './queries.ts';
-import { type TenantFields, type TenantRow, tenant as tenantRecord } from './record.ts';
+import { type ListedRow, type TenantFields, type TenantRow, tenant as tenantRecord } from './record.ts';
 import {
   HIDDEN_QUOTAS,
   type ListedTenant,
@@ -244,7 +246,8 @@ export async function listTenants(
     const after = filter.cursor && decodeCursor(filter.cursor, sort, isValidKey[sort]);
     const range = { limit: limit + 1, ...(after ? { after } : {}), withRules };
     const { rows, fitting } = await readFitting(readPage(tx, tenantId, search, sort, range));
-    return toCursorPage(rows.map(showListed), Math.min(limit, fitting), ({ id, endTime }) => ({
+    const shown = await showRows(tx, caller, filter, rows);
+    return toCursorPage(shown, Math.min(limit, fitting), ({ id, endTime }) => ({
       sort,
       key: sort === 'id' ? '' : (endTime ?? ''),
       id,
@@ -254,7 +257,30 @@ export async function listTenants(
   const { rows, fitting } = await readFitting(readPage(tx, tenantId, search, sort, { limit, offset, withRules }));
   // A page ends where its number says, so it cannot end early like one with a cursor.
   if (fitting < rows.length) throw apiError('ANSWER_TOO_LARGE', { limit: MAX_RESPONSE_BYTES });
-  return { rows: rows.map(showListed), total };
+  return { rows: await showRows(tx, caller, filter, rows), total };
+}
+
+async function showRows(
+  tx: Tx,
+  caller: Caller,
+  { fields }: TenantFilter,
+  rows: readonly ListedRow[],
+): Promise<ListedTenant[]> {
+  const shown = rows.map(showListed);
+  if (fields !== 'summary') return shown;
+  const parents = [...new Set(shown.flatMap(({ tenantParent }) => tenantParent ?? []))];
+  const [names, users] = await Promise.all([
+    readNames(tx, caller.tenantId, parents),
+    countAccountsOf(
+      tx,
+      shown.map(({ tenantId }) => tenantId),
+    ),
+  ]);
+  return shown.map((row) => ({
+    ...row,
+    parentName: (row.tenantParent !== null && names.get(row.tenantParent)) || null,
+    users: users.get(row.tenantId) ?? 0,
+  }));
 }
 
 const isValidKey = {

@@ -127,6 +127,7 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['listTenants', admin, () => ({ query: `tenantParent=${admin.tenantId}&status=0` })],
   ['listTenants', service.root],
   ['listTenants', service.root, () => ({ query: 'keyword=集&cursor=&pageSize=1' })],
+  ['listTenants', service.root, () => ({ query: 'fields=summary' })],
   ['listTenants', service.root, () => ({ query: 'sort=endTime&endsBefore=2999-01-01' })],
   ['readEntitlements', member],
   ['readEntitlements', admin, () => ({ query: `tenantId=${child.tenantId}` })],

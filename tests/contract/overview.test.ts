@@ -53,18 +53,24 @@ test('endingSoon lists the tenant of the caller and those below that end within 
     await createBelow('today', 0);
     const ended = await createBelow('ended', -30);
     await createBelow('long ended', -31);
-    await createBelow('disabled', 3, { status: '1' });
+    await createBelow('disabled', 3, { status: '1', startTime: '2020-01-01' });
     const deleted = await createBelow('deleted', 3);
     await admin.delete(`/system/tenant-api/${deleted.id}`);
     await service.createTenant({ tenantName: 'never' }, admin);
     const { endingSoon } = await overview(admin);
     assert.deepEqual(
-      endingSoon.map((one: Record<string, unknown>) => [one.tenantName, one.endTime, one.daysLeft, one.status]),
+      endingSoon.map((one: Record<string, unknown>) => [
+        one.tenantName,
+        one.startTime,
+        one.endTime,
+        one.daysLeft,
+        one.status,
+      ]),
       [
-        ['ended', dateInDays(-30), -30, '0'],
-        ['today', dateInDays(0), 0, '0'],
-        ['disabled', dateInDays(3), 3, '1'],
-        ['own', dateInDays(60), 60, '0'],
+        ['ended', null, dateInDays(-30), -30, '0'],
+        ['today', null, dateInDays(0), 0, '0'],
+        ['disabled', '2020-01-01', dateInDays(3), 3, '1'],
+        ['own', null, dateInDays(60), 60, '0'],
       ],
     );
     assert.deepEqual([endingSoon[0].id, endingSoon[0].tenantId], [ended.id, ended.tenantId]);

@@ -56,6 +56,32 @@ describe('GET /system/tenant-api/list', () => {
     for (const row of rows) assert.deepEqual(row, await read(admin, `${TENANTS}/${row.id}`));
   });
 
+  test('fields=summary adds the name of the parent and the number of users, and never the name of a tenant above', async () => {
+    const admin = await service.createTenant({ tenantName: '集团' });
+    const child = await service.createTenant({ tenantName: '分公司' }, admin);
+    const removed = await child.createUser({ userName: 'removed' });
+    await child.createUser({ userName: 'stays' });
+    expectOk(await child.delete(`${USERS}/${removed}`));
+    await admin.create(TENANTS, { tenantParent: child.tenantId });
+    const summaryOf = ({ tenantName, parentName, users }: Record<string, unknown>) => [tenantName, parentName, users];
+    const expected = [
+      ['集团', null, 1],
+      ['分公司', '集团', 2],
+      [null, '分公司', 0],
+    ];
+    for (const query of [{}, { cursor: '' }]) {
+      const { rows } = await list(admin, { fields: 'summary', ...query });
+      assert.deepEqual(rows.map(summaryOf), expected);
+      assert.ok(rows.every((row: object) => !('ruleBo' in row)));
+    }
+    const seen = await list(child, { fields: 'summary' });
+    assert.deepEqual(seen.rows.map(summaryOf), [
+      ['分公司', null, 2],
+      [null, '分公司', 0],
+    ]);
+    assert.ok((await list(admin)).rows.every((row: object) => !('users' in row || 'parentName' in row)));
+  });
+
   test('tenantName matches a part of the name', async () => {
     const admin = await service.createTenant({ tenantName: '总部' });
     for (const tenantName of ['上海分公司', '北京分公司', null]) await admin.create(TENANTS, { tenantName });

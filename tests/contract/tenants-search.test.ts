@@ -63,7 +63,7 @@ describe('List of tenants', async () => {
 describe('Tree of tenants', async () => {
   const top = await service.createTenant({ tenantName: 'top' });
   const a = await service.createTenant({ tenantName: 'a', endTime: '2099-12-31' }, top);
-  const b = await service.createTenant({ tenantName: 'b', status: '0' }, top);
+  const b = await service.createTenant({ tenantName: 'b', startTime: '2020-02-29' }, top);
   const aa = await service.createTenant({ tenantName: 'aa' }, a);
   const deleted = await service.createTenant({ tenantName: 'gone' }, top);
   expectOk(await top.delete(`${TENANTS}/${deleted.id}`));
@@ -72,6 +72,7 @@ describe('Tree of tenants', async () => {
     tenantId: tenant.tenantId,
     tenantName,
     status: '0',
+    startTime: null,
     endTime: null,
     hasChildren: children.length > 0,
     children,
@@ -80,14 +81,20 @@ describe('Tree of tenants', async () => {
   const subtree = node(a, 'a', [node(aa, 'aa', [])], { endTime: '2099-12-31' });
 
   test('the tree contains the tenant of the caller and all below it, without deleted ones, by creation', async () => {
-    expectOk(await top.get(`${TENANTS}/tree`), node(top, 'top', [subtree, node(b, 'b', [])]));
+    expectOk(
+      await top.get(`${TENANTS}/tree`),
+      node(top, 'top', [subtree, node(b, 'b', [], { startTime: '2020-02-29' })]),
+    );
     expectOk(await a.get(`${TENANTS}/tree`), subtree);
   });
 
   test('rootId and depth limit the tree', async () => {
     expectOk(await top.get(`${TENANTS}/tree?rootId=${a.id}`), subtree);
     const cut = node(a, 'a', [], { endTime: '2099-12-31', hasChildren: true });
-    expectOk(await top.get(`${TENANTS}/tree?depth=1`), node(top, 'top', [cut, node(b, 'b', [])]));
+    expectOk(
+      await top.get(`${TENANTS}/tree?depth=1`),
+      node(top, 'top', [cut, node(b, 'b', [], { startTime: '2020-02-29' })]),
+    );
     expectOk(await service.root.get(`${TENANTS}/tree?rootId=${aa.id}&depth=1`), node(aa, 'aa', []));
     for (const depth of ['0', '101', 'x']) expectInvalid(await top.get(`${TENANTS}/tree?depth=${depth}`), 'depth');
     expectInvalid(await top.get(`${TENANTS}/tree?rootId=x`), 'rootId');

@@ -324,6 +324,8 @@ export type ListedTenant = TenantBase & {
    */
   tenantParent: string | null;
   ruleBo?: TenantRules;
+  parentName?: string | null;
+  users?: number;
 };
 
 export type TenantNode = {
@@ -331,6 +333,7 @@ export type TenantNode = {
   tenantId: string;
   tenantName: string | null;
   status: Status;
+  startTime: string | null;
   endTime: string | null;
   /**
    * Also true when `depth` leaves the children out
@@ -440,6 +443,7 @@ export type Overview = {
     id: string;
     tenantId: string;
     tenantName: string | null;
+    startTime: string | null;
     endTime: string;
     /**
      * 0: today is the last day; negative: it has already ended
@@ -2513,9 +2517,9 @@ export type ListTenantsData = {
   path?: never;
   query?: {
     /**
-     * Adds `ruleBo` to each row
+     * Adds `ruleBo`, or `parentName` and the number of `users`, to each row
      */
-    fields?: 'ruleBo';
+    fields?: 'ruleBo' | 'summary';
     /**
      * Part of the name, case-insensitive
      */
