@@ -51,9 +51,10 @@ async function pinch(page: Page, distances: number[]) {
   await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
 
-async function exportFile(page: Page, button: string) {
+async function exportFile(page: Page, item: string) {
   const download = page.waitForEvent('download');
-  await page.getByRole('button', { name: button }).click();
+  await page.getByRole('button', { name: '导出' }).click();
+  await page.getByRole('menuitem', { name: item }).click();
   const file = await download;
   return { name: file.suggestedFilename(), content: fs.readFileSync(await file.path()) };
 }
@@ -130,7 +131,7 @@ test('the chart zooms and pans with buttons, wheel, mouse and keyboard', async (
 test('the keyboard moves through the chart, expands and collapses subtrees, and opens a department', async () => {
   const page = await fixture.logIn(credentials, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
-  await page.getByRole('button', { name: '导出 PNG' }).focus();
+  await page.getByRole('button', { name: '导出' }).focus();
   await page.keyboard.press('Tab');
   const selectedName = async () =>
     (await page.getByRole('treeitem', { selected: true }).locator('title').textContent())?.split('，')[0];
@@ -166,7 +167,7 @@ test('the SVG and PNG exports show the expanded cards, a title and the date, in 
   await expectNoAxeViolations(page);
   await screenshot(page, 'chart-dark');
   const today = dateInDays(0);
-  const svg = await exportFile(page, '导出 SVG');
+  const svg = await exportFile(page, 'SVG');
   assert.match(svg.name, /^云杉科技有限公司-组织架构图-\d{4}-\d\d-\d\d\.svg$/);
   const drawn = (await page.evaluate(`(() => {
     const file = new DOMParser().parseFromString(${JSON.stringify(svg.content.toString('utf8'))}, 'image/svg+xml');
@@ -180,7 +181,7 @@ test('the SVG and PNG exports show the expanded cards, a title and the date, in 
     };
   })()`)) as { wrong: number; texts: string[]; positions: number[][]; width: number; height: number };
   assert.equal(drawn.wrong, 0);
-  for (const text of ['云杉科技有限公司', '移动端小组', '负责人 陈晓东', '3 人', '停用', `组织架构图 · ${today}`])
+  for (const text of ['云杉科技有限公司', '移动端小组', '陈晓东', '晓东', '3 人', '停用', `组织架构图 · ${today}`])
     assert.ok(drawn.texts.includes(text), text);
   assert.doesNotMatch(svg.content.toString('utf8'), /var\(|style=/);
   const overlaps = drawn.positions.flatMap(([x = 0, y = 0], n) =>
@@ -189,13 +190,58 @@ test('the SVG and PNG exports show the expanded cards, a title and the date, in 
   assert.deepEqual(overlaps, []);
   assert.equal(drawn.positions.length, 17);
 
-  const png = await exportFile(page, '导出 PNG');
+  const png = await exportFile(page, 'PNG');
   assert.match(png.name, /\.png$/);
   assert.equal(png.content.subarray(0, 8).toString('hex'), '89504e470d0a1a0a');
   assert.equal(png.content.readUInt32BE(16), drawn.width * 2);
   assert.equal(png.content.readUInt32BE(20), drawn.height * 2);
   assert.ok(png.content.length > 30_000);
+
+  for (const [paper, size] of [
+    ['A4', '841.89 595.28'],
+    ['A3', '1190.55 841.89'],
+  ] as const) {
+    const pdf = await exportFile(page, `PDF（${paper}）`);
+    assert.match(pdf.name, /\.pdf$/);
+    const text = pdf.content.toString('latin1');
+    assert.match(text, /^%PDF-1\.4\n/);
+    assert.equal(text.match(/\/Type \/Page /g)?.length, 1);
+    assert.ok(text.includes(`/MediaBox [0 0 ${size}]`), paper);
+    // Each object is where the table at the end says, so that readers find it.
+    const table = text.slice(text.lastIndexOf('\nxref\n'));
+    const offsets = [...table.matchAll(/^(\d{10}) 00000 n/gm)].map(([, offset]) => Number(offset));
+    assert.equal(offsets.length, 6);
+    for (const [n, offset] of offsets.entries()) assert.equal(text.startsWith(`${n + 1} 0 obj`, offset), true);
+    const [, width, height] = text.match(/\/Width (\d+) \/Height (\d+)/) ?? [];
+    const jpeg = pdf.content.subarray(text.indexOf('\xff\xd8\xff'));
+    const shown = (await page.evaluate(`(async () => {
+      const bytes = Uint8Array.from(atob(${JSON.stringify(jpeg.toString('base64'))}), (c) => c.charCodeAt(0));
+      const image = await createImageBitmap(new Blob([bytes], { type: 'image/jpeg' }));
+      return [image.width, image.height];
+    })()`)) as number[];
+    assert.deepEqual(shown, [Number(width), Number(height)]);
+  }
   expectNoCspViolations(page);
+});
+
+test('the chart starts at a legible size, and is printed as a whole without the controls of the screen', async () => {
+  const page = await fixture.logIn(credentials, '/chart?levels=3', { viewport: { width: 900, height: 600 } });
+  await card(page, '云杉科技有限公司').waitFor();
+  assert.equal(await percent(page), 85);
+  await page.getByRole('button', { name: '放大' }).click();
+  // Some cards are outside of the window now.
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  await page.emulateMedia({ media: 'print' });
+  const printed = page.locator('.chart-print');
+  assert.equal(await printed.isVisible(), true);
+  for (const name of ['前端组', '招聘组', '财务部']) assert.equal(await printed.getByText(name).count(), 1, name);
+  assert.equal(await page.getByRole('navigation').first().isVisible(), false);
+  assert.equal(await printed.locator('[data-handle], button').count(), 0);
+  const { width, height } = (await printed.locator('svg').boundingBox()) ?? { width: 0, height: 0 };
+  assert.ok(width > 0 && width <= 900 && height <= 600, `${width} × ${height}`);
+  await page.emulateMedia({ media: 'screen' });
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  await printed.waitFor({ state: 'detached' });
 });
 
 test('a search result becomes the root of the chart; a colleague who opens the link sees the same chart and the path to it', async () => {
@@ -246,7 +292,7 @@ test('the chart reports a missing department, explains an empty tenant and shows
   await other.getByRole('button', { name: '刷新' }).click();
   await card(other, '新公司，租户').waitFor();
   const countExported = async () =>
-    ((await exportFile(other, '导出 SVG')).content.toString('utf8').match(/门店 \d+</g) ?? []).length;
+    ((await exportFile(other, 'SVG')).content.toString('utf8').match(/门店 \d+</g) ?? []).length;
   assert.equal(await countExported(), 50);
   await tree(other).focus();
   await other.keyboard.press('End');
@@ -278,7 +324,11 @@ test('a chart of 10,000 departments opens, expands, zooms out and is exported wi
   await page.mouse.move(500, 520, { steps: 20 });
   await page.mouse.up();
   await expectFewCards();
-  const svg = await exportFile(page, '导出 SVG');
+  // On one sheet the names would be too small to read.
+  const pdf = (await exportFile(page, 'PDF（A3）')).content.toString('latin1');
+  const pages = pdf.match(/\/Type \/Page /g)?.length ?? 0;
+  assert.ok(pages > 1 && pages <= 40, `${pages} pages`);
+  const svg = await exportFile(page, 'SVG');
   assert.ok((svg.content.toString('utf8').match(/部门 \d+</g) ?? []).length >= 2000);
   expectNoCspViolations(page);
 });

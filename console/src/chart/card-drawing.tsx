@@ -1,5 +1,6 @@
 import { memo } from 'react';
 import { FONT_FAMILY } from '../theme.ts';
+import { getInitials } from '../ui/initials.ts';
 import type { Card } from './chart-data.ts';
 import { CARD } from './layout.ts';
 import { measureText, truncateText } from './measure-text.ts';
@@ -17,6 +18,7 @@ interface Palette {
   textSecondary: string;
   primary: string;
   primaryBg: string;
+  primaryText: string;
   warningText: string;
   warningBg: string;
 }
@@ -31,6 +33,7 @@ export const SCREEN_PALETTE: Palette = {
   textSecondary: 'var(--color-text-secondary)',
   primary: 'var(--color-primary)',
   primaryBg: 'var(--color-primary-bg)',
+  primaryText: 'var(--color-primary-text)',
   warningText: 'var(--color-warning-text)',
   warningBg: 'var(--color-warning-bg)',
 };
@@ -45,11 +48,14 @@ export const PRINT_PALETTE: Palette = {
   textSecondary: '#5f6661',
   primary: '#2b7a4b',
   primaryBg: '#e6f2ea',
+  primaryText: '#23693f',
   warningText: '#8a4b00',
   warningBg: '#fff4e0',
 };
 
 const PADDING = 14;
+const AVATAR_RADIUS = 10;
+const AVATAR_WIDTH = 2 * AVATAR_RADIUS + 6;
 
 interface DrawingProps {
   card: Card;
@@ -57,7 +63,7 @@ interface DrawingProps {
   t: ChartTexts;
   active?: boolean;
   loading?: boolean;
-  /** An exported chart has no collapse buttons, but still marks cards with hidden children. */
+  /** An exported chart has no buttons. Dots below a card stand for children that are not shown. */
   exported?: boolean;
 }
 
@@ -70,12 +76,16 @@ function getCardTexts({ name, leader, userCount, disabled, kind }: Card, t: Char
     name: name || t.unnamed,
     leader: kind === 'tenant' ? t.tenant : leader ? t.leader(leader) : t.noLeader,
   };
+  const initials = kind === 'dept' && leader ? getInitials(leader) : '';
+  const leaderWidth = width - (count ? measureText(count, 13) + 12 : 0) - (initials ? AVATAR_WIDTH : 0);
   return {
     full,
     tagWidth,
     count,
     name: truncateText(full.name, width - tagWidth, 15, 600),
-    leader: truncateText(full.leader, width - (count ? measureText(count, 13) + 12 : 0), 13),
+    initials,
+    // Next to the initials, the name needs no label.
+    leader: truncateText(initials ? (leader ?? '') : full.leader, leaderWidth, 13),
   };
 }
 
@@ -88,7 +98,7 @@ export function describeCard(card: Card, t: ChartTexts): string {
 export const CardDrawing = memo(function CardDrawing({ card, palette, t, active, loading, exported }: DrawingProps) {
   const { disabled, kind, hasChildren, open } = card;
   const { width, height } = CARD;
-  const { full, tagWidth, name, leader, count } = getCardTexts(card, t);
+  const { full, tagWidth, name, leader, initials, count } = getCardTexts(card, t);
   const background = kind === 'tenant' ? palette.primaryBg : disabled ? palette.layoutBg : palette.containerBg;
   return (
     <g fontFamily={FONT_FAMILY}>
@@ -126,7 +136,22 @@ export const CardDrawing = memo(function CardDrawing({ card, palette, t, active,
           </text>
         </>
       )}
-      <text x={PADDING} y={56} fontSize={13} fill={palette.textSecondary}>
+      {initials && (
+        <>
+          <circle cx={PADDING + AVATAR_RADIUS} cy={52} r={AVATAR_RADIUS} fill={palette.primaryBg} />
+          <text
+            x={PADDING + AVATAR_RADIUS}
+            y={55}
+            fontSize={9}
+            fontWeight={600}
+            textAnchor="middle"
+            fill={palette.primaryText}
+          >
+            {initials}
+          </text>
+        </>
+      )}
+      <text x={PADDING + (initials ? AVATAR_WIDTH : 0)} y={56} fontSize={13} fill={palette.textSecondary}>
         {leader}
       </text>
       {count && (
@@ -134,7 +159,14 @@ export const CardDrawing = memo(function CardDrawing({ card, palette, t, active,
           {count}
         </text>
       )}
-      {hasChildren && kind === 'dept' && !(exported && open) && (
+      {hasChildren && kind === 'dept' && exported && !open && (
+        <g transform={`translate(${width / 2} ${height + 7})`}>
+          {[-7, 0, 7].map((x) => (
+            <circle key={x} cx={x} r={1.8} fill={palette.textSecondary} />
+          ))}
+        </g>
+      )}
+      {hasChildren && kind === 'dept' && !exported && (
         <ToggleButton open={open} palette={palette} loading={loading === true} />
       )}
     </g>
@@ -157,7 +189,7 @@ function ToggleButton({ open, palette, loading }: { open: boolean; palette: Pale
 }
 
 /** Stands for the children that are not loaded yet. */
-export function MoreDrawing({ palette, t, active, loading }: Omit<DrawingProps, 'card'>) {
+export function MoreDrawing({ palette, t, active, loading, exported }: Omit<DrawingProps, 'card'>) {
   return (
     <g fontFamily={FONT_FAMILY}>
       <rect
@@ -170,7 +202,7 @@ export function MoreDrawing({ palette, t, active, loading }: Omit<DrawingProps, 
         strokeDasharray="5 4"
       />
       <text x={CARD.width / 2} y={CARD.height / 2 + 5} fontSize={14} textAnchor="middle" fill={palette.text}>
-        {loading ? t.loading : t.more}
+        {exported ? t.moreHidden : loading ? t.loading : t.more}
       </text>
     </g>
   );

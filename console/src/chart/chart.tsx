@@ -1,16 +1,15 @@
-import { DownloadOutlined, ReloadOutlined } from '@ant-design/icons';
-import { Alert, App, Button, Select } from 'antd';
+import { ReloadOutlined } from '@ant-design/icons';
+import { Alert, Button, Select } from 'antd';
 import { useMemo, useState } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { useTexts } from '../language.ts';
-import { useIsAdministrator, useMe } from '../session.ts';
+import { useIsAdministrator } from '../session.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
-import { useNotify } from '../ui/use-notify.ts';
 import { Canvas } from './canvas.tsx';
-import { type ChartData, TENANT_ID, toCardTree } from './chart-data.ts';
-import { exportPng, exportSvg, ImageError, ImageTooLargeError } from './export.tsx';
-import { computeLayout, type Layout } from './layout.ts';
+import { TENANT_ID, toCardTree } from './chart-data.ts';
+import { ExportMenu } from './export-menu.tsx';
+import { computeLayout } from './layout.ts';
 import { RootPath } from './root-path.tsx';
 import { RootSelect } from './root-select.tsx';
 import { SelectionPanel } from './selection-panel.tsx';
@@ -58,7 +57,7 @@ export default function Chart() {
           loading={isFetching && chart !== undefined}
           onClick={() => refetch()}
         />
-        {chart && layout && !isEmpty && <ExportButtons chart={chart} layout={layout} />}
+        {chart && layout && !isEmpty && <ExportMenu chart={chart} layout={layout} />}
       </PageTitle>
       {root !== TENANT_ID && <RootPath id={root} />}
       {chart?.truncated && levels !== undefined && !isPlaceholderData && (
@@ -99,41 +98,4 @@ export default function Chart() {
 function NoDepartments() {
   const t = useTexts(chartTexts);
   return <Empty text={t.none}>{useIsAdministrator() && <Link to="/departments">{t.toDepartments}</Link>}</Empty>;
-}
-
-function ExportButtons({ chart, layout }: { chart: ChartData; layout: Layout }) {
-  const t = useTexts(chartTexts);
-  const { tenant } = useMe();
-  const notify = useNotify();
-  const { notification } = App.useApp();
-  const warn = (text: string) => notification.warning({ title: text, role: 'alert', duration: 8 });
-  const [isExporting, setIsExporting] = useState(false);
-  const title = chart.cards.get(chart.root)?.name || tenant.tenantName || t.title;
-  const source = { chart, layout, title, t };
-  const runExport = async (exportFile: () => string | Promise<string>) => {
-    setIsExporting(true);
-    try {
-      notify.success(t.exported(await exportFile()));
-    } catch (error) {
-      if (error instanceof ImageTooLargeError) warn(t.imageTooLarge);
-      else if (error instanceof ImageError) warn(t.imageFailed);
-      else notify.error(error);
-    }
-    setIsExporting(false);
-  };
-  return (
-    <>
-      <Button aria-label={t.exportSvg} icon={<DownloadOutlined />} onClick={() => runExport(() => exportSvg(source))}>
-        SVG
-      </Button>
-      <Button
-        aria-label={t.exportPng}
-        icon={<DownloadOutlined />}
-        loading={isExporting}
-        onClick={() => runExport(() => exportPng(source))}
-      >
-        PNG
-      </Button>
-    </>
-  );
 }

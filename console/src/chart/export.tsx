@@ -5,12 +5,14 @@ import { FONT_FAMILY } from '../theme.ts';
 import { saveFile } from '../ui/save-file.ts';
 import { CardDrawing, MoreDrawing, PRINT_PALETTE } from './card-drawing.tsx';
 import type { ChartData } from './chart-data.ts';
+import { createPicturePdf, isTooLarge } from './export-pdf.ts';
 import type { Layout } from './layout.ts';
 import { measureText } from './measure-text.ts';
+import type { Paper } from './pdf.ts';
 import type { ChartTexts } from './texts.ts';
 
 /** The expanded part of the chart, whether it is in view or not. */
-interface ExportSource {
+export interface ExportSource {
   chart: ChartData;
   layout: Layout;
   title: string;
@@ -32,33 +34,50 @@ const getFileName = ({ title, t }: ExportSource) => `${toFileName(title)}-${toFi
 
 /** Downloads the chart and returns the file name. */
 export function exportSvg(source: ExportSource): string {
-  const { text } = render(source);
-  const file = `${getFileName(source)}.svg`;
-  saveFile(new Blob(['<?xml version="1.0" encoding="UTF-8"?>\n', text], { type: 'image/svg+xml' }), file);
-  return file;
+  const content = ['<?xml version="1.0" encoding="UTF-8"?>\n', render(source)];
+  return save(source, new Blob(content, { type: 'image/svg+xml' }), 'svg');
 }
 
 export class ImageTooLargeError extends Error {}
 export class ImageError extends Error {}
 
 export async function exportPng(source: ExportSource): Promise<string> {
-  const { text, width, height } = render(source);
+  const { width, height } = getSize(source);
   const scale = Math.min(MAX_SCALE, MAX_SIDE_PX / Math.max(width, height), Math.sqrt(MAX_AREA_PX / (width * height)));
   if (scale < MIN_LEGIBLE_SCALE) throw new ImageTooLargeError();
-  const objectUrl = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
-  try {
-    const image = new Image();
-    image.src = objectUrl;
-    await image.decode();
+  return withImage(source, async (image) => {
     const canvas = document.createElement('canvas');
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
     if (!blob) throw new ImageError();
-    const file = `${getFileName(source)}.png`;
-    saveFile(blob, file);
-    return file;
+    return save(source, blob, 'png');
+  });
+}
+
+/** A chart that would be illegible on one sheet is drawn on several. */
+export async function exportPdf(source: ExportSource, paper: Paper): Promise<string> {
+  const size = getSize(source);
+  if (isTooLarge(size, paper)) throw new ImageTooLargeError();
+  return withImage(source, async (image) =>
+    save(source, await createPicturePdf({ image, ...size, title: source.title }, paper), 'pdf'),
+  );
+}
+
+function save(source: ExportSource, blob: Blob, extension: string): string {
+  const file = `${getFileName(source)}.${extension}`;
+  saveFile(blob, file);
+  return file;
+}
+
+async function withImage(source: ExportSource, use: (image: HTMLImageElement) => Promise<string>): Promise<string> {
+  const objectUrl = URL.createObjectURL(new Blob([render(source)], { type: 'image/svg+xml' }));
+  try {
+    const image = new Image();
+    image.src = objectUrl;
+    await image.decode();
+    return await use(image);
   } catch (error) {
     throw error instanceof DOMException ? new ImageError() : error;
   } finally {
@@ -66,19 +85,25 @@ export async function exportPng(source: ExportSource): Promise<string> {
   }
 }
 
+const getSize = ({ layout, title }: ExportSource) => ({
+  width: Math.ceil(Math.max(layout.width, measureText(title, 24, 600), 320) + 2 * MARGIN),
+  height: Math.ceil(layout.height + HEADER_HEIGHT + 2 * MARGIN),
+});
+
 /** Renders the chart with the components of the screen, so that the file looks the same. */
-function render(source: ExportSource) {
-  const width = Math.ceil(Math.max(source.layout.width, measureText(source.title, 24, 600), 320) + 2 * MARGIN);
-  const height = Math.ceil(source.layout.height + HEADER_HEIGHT + 2 * MARGIN);
+function render(source: ExportSource): string {
   const container = document.createElement('div');
   const root = createRoot(container);
-  flushSync(() => root.render(<Drawing {...source} width={width} height={height} />));
+  flushSync(() => root.render(<Drawing {...source} />));
   const text = new XMLSerializer().serializeToString(container.firstElementChild as Element);
   root.unmount();
-  return { text, width, height };
+  return text;
 }
 
-function Drawing({ chart, layout, title, t, width, height }: ExportSource & { width: number; height: number }) {
+/** The whole chart as it is exported and printed. */
+export function Drawing(source: ExportSource) {
+  const { chart, layout, title, t } = source;
+  const { width, height } = getSize(source);
   return (
     <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} fontFamily={FONT_FAMILY}>
       <title>{`${title} · ${t.title}`}</title>
@@ -98,7 +123,7 @@ function Drawing({ chart, layout, title, t, width, height }: ExportSource & { wi
               {card ? (
                 <CardDrawing card={card} palette={PRINT_PALETTE} t={t} exported />
               ) : (
-                <MoreDrawing palette={PRINT_PALETTE} t={t} />
+                <MoreDrawing palette={PRINT_PALETTE} t={t} exported />
               )}
             </g>
           );

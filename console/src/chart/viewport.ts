@@ -12,8 +12,8 @@ export interface Size {
 }
 
 const [MIN_SCALE, MAX_SCALE] = [0.02, 2.5];
-/** Below this scale the text is illegible, so the initial viewport shows only a part of the chart. */
-const MIN_LEGIBLE_SCALE = 0.55;
+/** Below this scale the text is hard to read, so the initial viewport shows only a part of the chart. */
+const MIN_INITIAL_SCALE = 0.85;
 const MARGIN = 28;
 
 const clamp = (min: number, value: number, max: number) => Math.max(min, Math.min(value, max));
@@ -30,8 +30,8 @@ export function fitToWindow(layout: Layout, size: Size): Viewport {
 export function getInitialViewport(layout: Layout, size: Size): Viewport {
   const whole = fitToWindow(layout, size);
   const root = layout.places[0];
-  if (whole.k >= MIN_LEGIBLE_SCALE || !root) return whole;
-  const k = size.width < 600 ? 0.7 : MIN_LEGIBLE_SCALE;
+  if (whole.k >= MIN_INITIAL_SCALE || !root) return whole;
+  const k = MIN_INITIAL_SCALE;
   return { k, x: size.width / 2 - (root.x + CARD.width / 2) * k, y: MARGIN };
 }
 
