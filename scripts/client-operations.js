@@ -15,7 +15,7 @@
  * @param {Document} document
  */
 export function simplify(document) {
-  const copy = structuredClone(document);
+  const copy = withOwnParameters(document);
   for (const { operation } of operationsOf(copy)) {
     const parameters = parametersOf(copy, operation).filter((parameter) => parameter.in !== 'header');
     operation.parameters = parameters;
@@ -39,10 +39,11 @@ export function simplify(document) {
 /**
  * Renders the table that the client works with, and the types of each operation.
  *
- * @param {Document} document
+ * @param {Document} source
  * @param {string} types the text of types.ts
  */
-export function renderOperations(document, types) {
+export function renderOperations(source, types) {
+  const document = withOwnParameters(source);
   const entries = operationsOf(document).map(({ method, path, operation }) => ({
     operation,
     row: rowOf(document, method, path, operation),
@@ -117,6 +118,17 @@ function responseKind(types, success) {
   if (types.includes('application/json'))
     return isEnvelope(success.content?.['application/json']?.schema) ? undefined : 'json';
   return types.includes('text/event-stream') ? 'events' : 'file';
+}
+
+/** Returns a copy in which operations have the parameters of their path. @param {Document} document @returns {Document} */
+function withOwnParameters(document) {
+  const copy = structuredClone(document);
+  for (const methods of Object.values(copy.paths)) {
+    const shared = /** @type {any} */ (methods).parameters ?? [];
+    delete methods.parameters;
+    for (const operation of Object.values(methods)) operation.parameters = [...shared, ...(operation.parameters ?? [])];
+  }
+  return copy;
 }
 
 /** @param {Document} document */

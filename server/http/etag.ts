@@ -12,7 +12,7 @@ export const writeHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'Makes retries safe: a repeated request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`',
+        'Makes retries safe: a request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`',
     }),
   ),
 });

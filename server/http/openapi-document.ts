@@ -85,13 +85,30 @@ export function useComponents(generated: GeneratedDocument): object {
     components.responses.Error ??= anyError;
     responses[status] = { $ref: '#/components/responses/Error', description } as Generated;
   }
-  // Linters expect a response for errors of the client.
-  for (const { responses } of operationsOf(document)) {
-    if (!Object.keys(responses).some((status) => status.startsWith('4')) && responses.default)
-      responses[400] = responses.default;
-  }
   shareFields({ paths: document.paths, components }, components);
-  return { ...document, components: { ...document.components, ...components } };
+  const paths = Object.fromEntries(
+    Object.entries(document.paths).map(([path, methods]) => [path, shareParameters(methods)]),
+  );
+  return { ...document, paths, components: { ...document.components, ...components } };
+}
+
+/** Lists the parameters that all operations of a path have once, for the path. */
+function shareParameters(methods: Record<string, GeneratedOperation>): object {
+  const operations = Object.values(methods);
+  const hasSame = (wanted: string) => (operation: GeneratedOperation) =>
+    (operation.parameters ?? []).some((parameter) => JSON.stringify(parameter) === wanted);
+  const shared = (operations[0]?.parameters ?? []).filter((parameter) =>
+    operations.every(hasSame(JSON.stringify(parameter))),
+  );
+  if (operations.length === 1 || shared.length === 0) return methods;
+  const texts = shared.map((parameter) => JSON.stringify(parameter));
+  for (const operation of operations) {
+    operation.parameters = (operation.parameters ?? []).filter(
+      (parameter) => !texts.includes(JSON.stringify(parameter)),
+    );
+    if (operation.parameters.length === 0) delete operation.parameters;
+  }
+  return { parameters: shared, ...methods };
 }
 
 /** Moves the schemas of fields to components where that makes the document smaller. Each is named after the field. */

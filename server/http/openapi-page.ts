@@ -83,20 +83,16 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 const introduction = `
-Every response has the envelope \`{code, msg, data}\`, except those of OAuth operations and event streams.
-A success has the code \`200\` and the message \`操作成功\`. An error has
-its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English if \`Accept-Language\` prefers it), and in \`data\` a
-stable error code, \`reason\`, with its details. Send \`Accept: application/problem+json\` to receive any error as problem details (RFC
-9457, schema \`Problem\`) instead. Every response has the header \`X-Request-Id\`; quote it when you report a problem. Errors also have
-\`Content-Language\` (\`zh-CN\` or \`en\`). The response \`default\` lists the errors that do not depend on the operation, of all statuses;
-the others list those of the operation.
+Every response has the envelope \`{code, msg, data}\`, except those of OAuth operations and event streams, and the header
+\`X-Request-Id\`: quote it when you report a problem. An error has its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English
+if \`Accept-Language\` prefers it; \`Content-Language\` says which), and in \`data\` a stable error code, \`reason\`, with its details. With
+\`Accept: application/problem+json\` errors are problem details (RFC 9457, schema \`Problem\`). The response \`default\` lists the errors
+that all operations share, of all statuses; the others list those of the operation.
 
-Operations name the permission that they require. Administrators have all permissions; members have \`dept:read\`, and may do
-what concerns only themselves.
+Administrators have all permissions; members have \`dept:read\`, and may do what concerns only themselves.
 
 To try operations on this page, run *POST /auth/login*, copy \`access_token\`, press *Authorize* and paste the token.
 
-An unknown path returns 404 \`PATH_NOT_FOUND\`. A known path with an unsupported method returns 405 \`METHOD_NOT_ALLOWED\` with
-the header \`Allow\`. Browsers, which accept \`text/html\`, get the console at \`/\` and at the paths of its screens, or 404
-\`CONSOLE_NOT_BUILT\` if it has not been built.
+An unknown path returns 404 \`PATH_NOT_FOUND\`, an unsupported method 405 \`METHOD_NOT_ALLOWED\`. Browsers, which accept \`text/html\`,
+get the console at \`/\` and at the paths of its screens, or 404 \`CONSOLE_NOT_BUILT\`.
 `;

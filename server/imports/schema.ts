@@ -89,5 +89,5 @@ export type ImportResult = Static<typeof ImportResult>;
 
 export const ImportEvents = Type.String({
   description:
-    'Server-sent events, if `Accept` names them: `event: progress` with `{done, total}`; at the end `event: result` or `event: refused` with the envelope in `data`',
+    'If `Accept` names it: events `progress` with `{done, total}`, at the end `result` or `refused` with the envelope',
 });

@@ -92,8 +92,7 @@ export function ledgerRoutes(
         operationId: 'streamChanges',
         summary: 'Stream the changes of a tenant as server-sent events',
         description:
-          'Sends the same changes as `GET /system/change-api`, one event for each: `id` is the cursor ' +
-          'after it, `data` is the change. Reconnect with `Last-Event-ID` to miss nothing.',
+          'Sends the same changes as `GET /system/change-api`, one event for each. Reconnect with `Last-Event-ID` to miss nothing.',
         querystring: StreamFilter,
         headers: StreamHeaders,
         response: responses('authenticated', { events: Events, errors: ['OTHER_TENANT'] }),

@@ -174,9 +174,8 @@ export type StreamFilter = Static<typeof StreamFilter>;
 /** The media type has no schema for its events in OpenAPI 3.1, so the description refers to the one of their data. */
 export const Events = Type.String({
   description:
-    'Server-sent events: `event: change` with the cursor as `id` and a `Change` as JSON in `data`; `event: refused` with ' +
-    '`{reason}` in `data` when the stream ends, for example `TOKEN_EXPIRED`, or `TOO_BUSY` if it makes room for another ' +
-    'tenant (reconnect with the last `id`); comments as heartbeats',
+    'Events `change` with the cursor as `id` and a `Change` in `data`; `refused` with `{reason}` when the stream ends, such ' +
+    'as `TOKEN_EXPIRED` or `TOO_BUSY` (reconnect with the last `id`); comments as heartbeats',
   examples: ['id: 17\nevent: change\ndata: {"id":17,"resource":"department","action":"created"}\n\n'],
 });
 
@@ -209,8 +208,8 @@ export const AuditFilter = Type.Object({
   by: Type.Optional(Text(150, 'Exact user name')),
   byPart: Type.Optional(Text(50, 'Part of the user name, case-insensitive')),
   requestId: Type.Optional(Text(64)),
-  from: Type.Optional(DateTime),
-  to: Type.Optional(DateTime),
+  from: Type.Optional(Type.String({ ...DateTime, description: 'From this time on, as for `asOf`' })),
+  to: Type.Optional(Type.String({ ...DateTime, description: 'Before this time, as for `asOf`' })),
   tenantId,
   below: Type.Optional(
     Type.Boolean({

@@ -109,7 +109,7 @@ export const NewUsers = Type.Object(
     users: Type.Array(UnvalidatedUser, { minItems: 1, maxItems: MAX_NEW }),
   },
   {
-    description: 'Creates all or nothing. `departments` are created first, as by `POST /system/dept-api/bulk`.',
+    description: '`departments` are created first, as by `addDepartments`.',
     examples: [
       {
         departments: [{ ref: 'rd', deptName: '研发部' }],
@@ -129,8 +129,7 @@ export type NewUserIds = Static<typeof NewUserIds>;
 
 export const ProgressEvents = Type.String({
   description:
-    'Server-sent events, if `Accept` names them: `event: progress` with `{done, total}` while passwords are hashed; at the ' +
-    'end `event: result` or `event: refused` with the envelope in `data`',
+    'If `Accept` names it: events `progress` with `{done, total}`, at the end `result` or `refused` with the envelope',
 });
 
 /** A merge patch; `userId`, if sent, is that of the path. */

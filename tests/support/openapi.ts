@@ -33,13 +33,20 @@ export interface ResponseObject {
   content?: Record<string, { schema: Schema }>;
 }
 
+interface Parameter {
+  name: string;
+  in: string;
+  required: boolean;
+  schema: Schema;
+}
+
 interface OperationObject {
   operationId: string;
   summary: string;
   tags: string[];
   security?: Record<string, string[]>[];
   description?: string;
-  parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
+  parameters?: Parameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, ResponseObject>;
 }
@@ -48,7 +55,8 @@ export interface Document {
   openapi: string;
   info: { title: string; version: string; description: string };
   tags: { name: string }[];
-  paths: Record<string, Record<string, OperationObject>>;
+  /** Operations by method. `parameters` are those that all operations of the path have. */
+  paths: Record<string, Record<string, OperationObject> & { parameters?: Parameter[] }>;
   components: {
     securitySchemes: Record<string, { type: string; scheme: string }>;
     schemas: Record<string, Schema>;
@@ -75,12 +83,12 @@ export async function readDocument(service: Service): Promise<Document> {
 
 /** Returns all operations. References are replaced by what they refer to, except in the schemas of responses. */
 export const operationsOf = (document: Document): Operation[] =>
-  Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => {
+  Object.entries(document.paths).flatMap(([path, { parameters: shared = [], ...methods }]) =>
+    Object.entries<OperationObject>(methods).map(([method, operation]) => {
       const body = operation.requestBody?.content['application/json']?.schema;
       return {
         ...operation,
-        parameters: (operation.parameters ?? []).map((parameter) => resolve(document, parameter)),
+        parameters: [...shared, ...(operation.parameters ?? [])].map((parameter) => resolve(document, parameter)),
         responses: mapValues(operation.responses, (response) => {
           const { headers, ...rest } = resolve(document, response);
           const resolved = headers && { headers: mapValues(headers, (header) => resolve(document, header)) };

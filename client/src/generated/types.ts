@@ -1337,7 +1337,7 @@ export type UserName2 = string | null;
 export type TenantId = string;
 
 /**
- * Makes retries safe: a repeated request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`
+ * Makes retries safe: a request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`
  */
 export type IdempotencyKey = string;
 
@@ -3111,7 +3111,7 @@ export type ReadUsersResponse = ReadUsersResponses[keyof ReadUsersResponses];
 
 export type AddUsersData = {
   /**
-   * Creates all or nothing. `departments` are created first, as by `POST /system/dept-api/bulk`.
+   * `departments` are created first, as by `addDepartments`.
    */
   body: {
     parentId?: IdInputOrNull;
@@ -3319,7 +3319,7 @@ export type StreamChangesData = {
 
 export type StreamChangesResponses = {
   /**
-   * Server-sent events: `event: change` with the cursor as `id` and a `Change` as JSON in `data`; `event: refused` with `{reason}` in `data` when the stream ends, for example `TOKEN_EXPIRED`, or `TOO_BUSY` if it makes room for another tenant (reconnect with the last `id`); comments as heartbeats
+   * Events `change` with the cursor as `id` and a `Change` in `data`; `refused` with `{reason}` when the stream ends, such as `TOKEN_EXPIRED` or `TOO_BUSY` (reconnect with the last `id`); comments as heartbeats
    */
   200: string;
 };
@@ -3343,11 +3343,11 @@ export type ListChangesData = {
     byPart?: string;
     requestId?: string;
     /**
-     * ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * From this time on, as for `asOf`
      */
     from?: Time;
     /**
-     * ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * Before this time, as for `asOf`
      */
     to?: Time;
     /**
