@@ -7,6 +7,8 @@ import { type CreatedCompany, type Event, type PlanContext, type World, writeAt 
 /** A department of the plan. Times are days before now. */
 interface PlannedDepartment {
   name: string;
+  /** The name in both languages. */
+  names: string;
   parent: number | undefined;
   orderNum: number;
   createdDaysAgo: number;
@@ -38,7 +40,7 @@ export function planDepartments(
     const formerParent = random.pick(tops);
     const isMoved = isLeaf && parent !== undefined && formerParent !== parent && random.chance(MOVED);
     return {
-      ...{ name: pick(name, language), parent, orderNum: n + 1, createdDaysAgo },
+      ...{ name: pick(name, language), names: name, parent, orderNum: n + 1, createdDaysAgo },
       ...(isMoved ? { formerParent } : {}),
     };
   });

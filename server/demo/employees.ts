@@ -3,12 +3,15 @@ import type { Caller } from '../auth/caller.ts';
 import { patchDepartment } from '../departments/rules.ts';
 import { checkNewUsers, createUsers } from '../users/bulk.ts';
 import { patchUser, removeUsers } from '../users/users.ts';
+import { type Language, pick } from './organization.ts';
 import type { Person } from './people.ts';
+import { positionIn } from './positions.ts';
 import type { Random } from './random.ts';
 import { type CreatedCompany, type Event, type PlanContext, type World, writeAt } from './world.ts';
 
 /** A person of the plan. Times are days before now. */
 export interface PlannedEmployee extends Person {
+  position: string;
   dept: number;
   hiredDaysAgo: number;
   /** The department until a transfer. */
@@ -26,8 +29,8 @@ const DISABLED = 0.015;
 export function planEmployees(
   people: Person[],
   leavers: number,
-  departments: { createdDaysAgo: number }[],
-  { random, lastDaysAgo }: { random: Random; lastDaysAgo: number },
+  departments: { names: string; createdDaysAgo: number }[],
+  { random, lastDaysAgo, language }: { random: Random; lastDaysAgo: number; language: Language },
 ): PlannedEmployee[] {
   const order = random.shuffle([...departments.keys()]);
   const initialAt = Math.max(...departments.map(({ createdDaysAgo }) => createdDaysAgo));
@@ -44,8 +47,10 @@ export function planEmployees(
     const isTransferred = atFirst && n > 0 && !isLeaver && isInitial(formerDept) && random.chance(TRANSFERRED);
     const isLeader = !isLeaver && !isTransferred && !led.has(dept) && random.chance(LED);
     if (isLeader) led.add(dept);
+    // The administrator is responsible for the system, whether or not they lead a department.
+    const position = n === 0 ? '信息化负责人|IT Lead' : positionIn(departments[dept]?.names ?? '', { isLeader, n });
     return {
-      ...{ ...person, dept, hiredDaysAgo, isLeaver, isLeader },
+      ...{ ...person, position: pick(position, language), dept, hiredDaysAgo, isLeaver, isLeader },
       ...(isTransferred && formerDept !== dept ? { formerDept } : {}),
     };
   });
@@ -70,9 +75,9 @@ export function employeeEvents(
   const hire = (time: Date, indexes: number[]) =>
     event(time, async (tx, caller) => {
       const users = indexes.map((n) => {
-        const { userName, nickName, phone, email, dept, formerDept = dept } = planned[n] as PlannedEmployee;
+        const { userName, nickName, position, phone, email, dept, formerDept = dept } = planned[n] as PlannedEmployee;
         const roles = [n === 0 ? ('admin' as const) : ('member' as const)];
-        const fields = { userName, nickName, phone, email, roles, deptId: deptId(formerDept) };
+        const fields = { userName, nickName, position, phone, email, roles, deptId: deptId(formerDept) };
         return { ref: String(n), password: world.password.text, ...fields };
       });
       const checked = await checkNewUsers(tx, caller, { users });

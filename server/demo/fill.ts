@@ -83,7 +83,10 @@ function planGroup(world: World, random: Random, calendar: Calendar) {
     const planned = planDepartments(entries, world.language, random, founding, lastDaysAgo);
     const count = company?.people ?? PEOPLE.headOffice;
     const leavers = Math.round(count / PEOPLE_PER_LEAVER);
-    const employees = planEmployees(names.splice(0, count + leavers), leavers, planned, context);
+    const employees = planEmployees(names.splice(0, count + leavers), leavers, planned, {
+      ...context,
+      language: world.language,
+    });
     administrators.push(employees[0] as PlannedEmployee);
     const get = () => companyOf(n);
     events.push(
