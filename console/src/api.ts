@@ -148,6 +148,13 @@ export const api = {
   readUser: (id: Id, { tenantId }: TenantScope = {}, signal?: Signal) => client.readUser({ id, tenantId }, { signal }),
   createUser: (body: UserInput) => idOf(client.createUser({ body })),
   updateUser: (body: UserUpdate, ifMatch?: string) => dataOf(client.updateUser({ body }, { ifMatch })),
+  listUserSessions: (id: Id, { tenantId }: TenantScope = {}, signal?: Signal) =>
+    client.listUserSessions({ id, tenantId }, { signal }),
+  /** Ends one session of a user, or all of them. */
+  endUserSessions: (id: Id, query: TenantScope & { sessionId?: string } = {}) =>
+    dataOf(client.endUserSessions({ id, ...query })),
+  readLeaders: (id: Id, { tenantId }: TenantScope = {}, signal?: Signal) =>
+    client.readLeaders({ id, tenantId }, { signal }),
   deleteUsers: (ids: Id[], { tenantId }: TenantScope = {}) => dataOf(client.deleteUsers({ id: ids, tenantId })),
 
   /** Newest first. */

@@ -32,6 +32,9 @@ export const queryKeys = {
       purpose,
     ],
     list: (filter: object) => ['users', 'list', filter],
+    sessions: (id: Id, tenantId: string | undefined) => ['users', 'sessions', id, tenantId],
+    leaders: (id: Id, tenantId: string | undefined) => ['users', 'leaders', id, tenantId],
+    history: (id: Id, tenantId: string | undefined) => ['users', 'history', id, tenantId],
   },
   tenants: {
     all: ['tenants'],

@@ -10,6 +10,7 @@ const Departments = lazyScreen(() => import('./departments/departments.tsx'));
 const Chart = lazyScreen(() => import('./chart/chart.tsx'));
 const Tenants = lazyScreen(() => import('./tenants/tenants.tsx'));
 const People = lazyScreen(() => import('./people/people.tsx'));
+const Person = lazyScreen(() => import('./people/person.tsx'));
 const Changes = lazyScreen(() => import('./changes/changes.tsx'));
 const Diff = lazyScreen(() => import('./changes/diff.tsx'));
 const Webhooks = lazyScreen(() => import('./webhooks/webhooks.tsx'));
@@ -36,7 +37,8 @@ export const router = createBrowserRouter([
           { path: 'departments/:id?', element: <Departments /> },
           { path: 'chart/:id?', element: <Chart /> },
           { path: 'tenants/*', element: <Tenants /> },
-          { path: 'people/*', element: <People /> },
+          { path: 'people', element: <People /> },
+          { path: 'people/:id', element: <Person /> },
           { path: 'changes', element: <Changes /> },
           { path: 'changes/diff', element: <Diff /> },
           { path: 'webhooks/*', element: <Webhooks /> },

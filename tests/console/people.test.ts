@@ -107,23 +107,23 @@ test('a user whose password is reset is logged out and can log in with the new o
 });
 
 test('a disabled user is locked out until they are enabled again', async () => {
-  await root.createUser({ userName: 'shut', nickName: '钱停用' });
+  await root.createUser({ userName: 'shut', nickName: '钱多多' });
   const client = await fixture.service.logIn('000000', 'shut');
   await logInOnPage(page, {}, '/people?q=shut');
-  await chooseAction('钱停用', '停用');
+  await chooseAction('钱多多', '停用');
   await topDialog().getByText('停用后无法登录').waitFor();
   await topDialog().getByRole('button', { name: '停用' }).click();
-  await page.getByText('已停用：钱停用').waitFor();
-  await rowOf('钱停用').getByText('停用', { exact: true }).waitFor();
+  await page.getByText('已停用：钱多多').waitFor();
+  await rowOf('钱多多').getByText('停用', { exact: true }).waitFor();
   expectError(await client.get('/auth/me'), 403, 'USER_DISABLED');
   await resetToLogin(page);
   await fillLogin(page, { username: 'shut' });
   await page.keyboard.press('Enter');
   await page.getByRole('alert').getByText('用户已被停用').waitFor();
   await logInOnPage(page, {}, '/people?q=shut');
-  await chooseAction('钱停用', '启用');
+  await chooseAction('钱多多', '启用');
   await topDialog().getByRole('button', { name: '启用' }).click();
-  await rowOf('钱停用').getByText('正常').waitFor();
+  await rowOf('钱多多').getByText('正常').waitFor();
   await fixture.service.logIn('000000', 'shut');
 });
 

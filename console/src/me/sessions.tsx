@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Button } from 'antd';
-import { api, type OwnSession } from '../api.ts';
+import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { logOut } from '../session.ts';
 import { Card } from '../ui/card.tsx';
+import { SessionItem } from '../ui/session-item.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
-import { StatusTag } from '../ui/status-tag.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useDialogs } from '../ui/use-dialogs.ts';
 import { useNotify } from '../ui/use-notify.ts';
@@ -58,33 +58,4 @@ export function Sessions() {
       </ul>
     </Card>
   );
-}
-
-function SessionItem({ session, disabled, onEnd }: { session: OwnSession; disabled: boolean; onEnd: () => void }) {
-  const t = useTexts(meTexts);
-  const device = describeDevice(session.userAgent) ?? t.unknownDevice;
-  return (
-    <li>
-      <div>
-        <strong>{device}</strong> {session.current && <StatusTag tone="success">{t.current}</StatusTag>}
-        <div className="secondary">
-          {[session.address, t.since(session.createTime), t.lastUsed(session.lastUsedTime)].filter(Boolean).join(' · ')}
-        </div>
-      </div>
-      {!session.current && (
-        <Button disabled={disabled} onClick={onEnd} aria-label={t.endSession(device)}>
-          {t.end}
-        </Button>
-      )}
-    </li>
-  );
-}
-
-/** Guesses browser and system from the user agent. */
-function describeDevice(userAgent: string): string | undefined {
-  if (!userAgent) return undefined;
-  const browser = [/Edg\//, /Firefox\//, /Chrome\//, /Safari\//].findIndex((pattern) => pattern.test(userAgent));
-  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
-  const name = ['Edge', 'Firefox', 'Chrome', 'Safari'][browser];
-  return name ? [name, system].filter(Boolean).join(' · ') : userAgent.slice(0, 40);
 }

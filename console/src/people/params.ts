@@ -5,6 +5,8 @@ import { useUrlParams } from '../ui/use-url-params.ts';
 export interface PeopleParams {
   q: string;
   deptId: number | null;
+  /** Only users of the department itself, without those of the departments below it. */
+  direct: boolean;
   status: '0' | '1' | null;
   page: number;
   /** A descendant of the current tenant; undefined for the current tenant. */
@@ -27,20 +29,28 @@ export function usePeopleParams(): [
   const params: PeopleParams = {
     q: search.get('q') ?? '',
     deptId: parseId(search.get('deptId')),
+    direct: search.get('direct') === 'true',
     status: status === '0' || status === '1' ? status : null,
     page: parseId(search.get('page')) || 1,
     tenantId: tenantId && tenantId !== ownTenantId ? tenantId : undefined,
     person: person === 'new' ? person : parseId(person),
   };
   const setParams = (changes: Partial<PeopleParams>, options?: { replace?: boolean }) =>
-    update({ ...changes, ...(changes.page === 1 ? { page: null } : {}) }, options);
+    update(
+      {
+        ...changes,
+        ...(changes.page === 1 ? { page: null } : {}),
+        direct: (changes.direct ?? params.direct) ? 'true' : null,
+      },
+      options,
+    );
   return [params, setParams];
 }
 
 /** The filter of the list, without its page. */
-export const toFilter = ({ q, deptId, status, tenantId }: PeopleParams) => ({
+export const toFilter = ({ q, deptId, direct, status, tenantId }: PeopleParams) => ({
   ...(q ? { q } : {}),
-  ...(deptId === null ? {} : { deptId: String(deptId) }),
+  ...(deptId === null ? {} : { deptId: String(deptId), below: !direct }),
   ...(status === null ? {} : { status }),
   ...(tenantId ? { tenantId } : {}),
 });

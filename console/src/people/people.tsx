@@ -1,6 +1,6 @@
 import { ImportOutlined, PlusOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Button, Grid, Pagination } from 'antd';
+import { Button, Pagination } from 'antd';
 import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { api, type User } from '../api.ts';
@@ -15,12 +15,14 @@ import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
 import { SelectionToolbar } from '../ui/user/selection-toolbar.tsx';
 import { userTexts } from '../ui/user/texts.ts';
 import type { BulkAction } from '../ui/user/use-bulk-action.ts';
+import { useSelection } from '../ui/user/use-selection.ts';
+import { UserActions } from '../ui/user/user-actions.tsx';
 import { UserDialog } from '../ui/user/user-dialog.tsx';
+import { UserTable, useIsPhone } from '../ui/user/user-table.tsx';
 import { OtherTenantNotice } from './other-tenant-notice.tsx';
 import { type PeopleParams, toFilter, usePeopleParams } from './params.ts';
 import { peopleTexts } from './texts.ts';
 import { UserFilters } from './user-filters.tsx';
-import { UserTable } from './user-table.tsx';
 import './people.css';
 
 const PAGE_SIZE = 20;
@@ -106,10 +108,10 @@ interface ListProps {
   onAction: (action: BulkAction) => void;
 }
 
-function UserList({ params, setParams, ...tableProps }: ListProps) {
+function UserList({ params, setParams, onEdit, onAction, ...tableProps }: ListProps) {
   const t = useTexts(peopleTexts);
   const u = useTexts(userTexts);
-  const isPhone = !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
+  const isPhone = useIsPhone();
   const { q, deptId, status, page, tenantId } = params;
   const filter = { ...toFilter(params), pageNum: page, pageSize: PAGE_SIZE };
   const { data, error, refetch, isPlaceholderData } = useQuery({
@@ -139,8 +141,8 @@ function UserList({ params, setParams, ...tableProps }: ListProps) {
       <UserTable
         rows={data.data.rows}
         loading={isPlaceholderData}
-        isPhone={isPhone}
         ownTenant={!tenantId}
+        renderActions={(user) => <UserActions user={user} onEdit={onEdit} onAction={onAction} canMove={!tenantId} />}
         {...tableProps}
       />
       <nav className="people-pagination" aria-label={u.paging}>
@@ -159,19 +161,4 @@ function UserList({ params, setParams, ...tableProps }: ListProps) {
       </nav>
     </>
   );
-}
-
-/** The selection spans pages and searches. It is cleared when another tenant is opened. */
-function useSelection(tenantId: string | undefined) {
-  const [selected, setSelected] = useState<ReadonlyMap<number, User>>(new Map());
-  const clearSelection = () => setSelected(new Map());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: user ids are unique within a tenant only
-  useEffect(clearSelection, [tenantId]);
-  const select = (users: User[], isSelected: boolean) =>
-    setSelected((previous) => {
-      const next = new Map(previous);
-      for (const user of users) isSelected ? next.set(user.userId, user) : next.delete(user.userId);
-      return next;
-    });
-  return { selected, select, clearSelection };
 }

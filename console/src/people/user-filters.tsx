@@ -1,5 +1,5 @@
 import { SearchOutlined } from '@ant-design/icons';
-import { Input, Select } from 'antd';
+import { Checkbox, Input, Select } from 'antd';
 import { useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
@@ -37,6 +37,11 @@ export function UserFilters({ params, setParams }: Props) {
           aria-label={t.department}
           className="people-department-filter"
         />
+      )}
+      {params.deptId !== null && (
+        <Checkbox checked={!params.direct} onChange={(event) => setParams({ direct: !event.target.checked, page: 1 })}>
+          {t.below}
+        </Checkbox>
       )}
       <Select
         value={params.status}

@@ -8,6 +8,7 @@ import { useMe } from '../session.ts';
 import { changeTexts } from './change-texts.ts';
 import { useQuotaName } from './quota-texts.ts';
 import { StatusTag } from './status-tag.tsx';
+import { getPersonPath } from './user/person-link.tsx';
 
 /** A change in two lines: the action and the record, then the user and the time. */
 export function ChangeSummary({ change, children }: { change: AuditEntry; children?: ReactNode }) {
@@ -64,7 +65,9 @@ function ResourceLink({ change }: { change: AuditEntry }) {
   const name = recordedName || user?.nickName || user?.userName || `#${resourceId}`;
   if (resource === 'login') return null;
   const path = getResourcePath(change, ownTenantId);
-  if (action === 'deleted') return <Link to={`/changes?resource=${resource}&resourceId=${resourceId}`}>{name}</Link>;
+  // The page of a user says that they were deleted.
+  if (action === 'deleted' && resource !== 'user')
+    return <Link to={`/changes?resource=${resource}&resourceId=${resourceId}`}>{name}</Link>;
   return path ? <Link to={path}>{name}</Link> : <span>{name}</span>;
 }
 
@@ -92,8 +95,7 @@ function getResourcePath(change: AuditEntry, ownTenantId: string): string | unde
   if (resource === 'department' && tenantId === ownTenantId) return `/departments/${resourceId}`;
   if (resource === 'webhook' && tenantId === ownTenantId) return `/webhooks/${resourceId}`;
   if (resource === 'key' && tenantId === ownTenantId) return `/keys?key=${resourceId}`;
-  if (resource === 'user')
-    return `/people?person=${resourceId}${tenantId === ownTenantId ? '' : `&tenantId=${tenantId}`}`;
+  if (resource === 'user') return getPersonPath(resourceId, tenantId === ownTenantId ? undefined : tenantId);
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Form, Progress } from 'antd';
+import { Alert, Button, Form, Progress, Radio } from 'antd';
 import { useRef } from 'react';
 import type { User } from '../../api.ts';
 import { useListFormat, useTexts } from '../../language.ts';
@@ -14,6 +14,7 @@ import { PasswordInput } from './password-input.tsx';
 import { bulkActionTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
 import { type BulkAction, getCredentials, type UserResult, useBulkAction } from './use-bulk-action.ts';
+import { UserMultiSelect } from './user-select.tsx';
 import './user.css';
 
 interface Props {
@@ -35,8 +36,13 @@ export function BulkActionDialog({ action, onClose }: Props) {
     isFinished && (run.results.length > 1 || hasPasswords || run.results.some(({ error }) => error !== undefined));
   const close = () => onClose(run.results.filter(({ error }) => error === undefined));
   if (!lastAction) return null;
-  const { kind, users } = lastAction;
-  const target = users.length === 1 && users[0] ? getDisplayName(users[0]) : t.userCount(users.length);
+  const { kind, users, department } = lastAction;
+  const target =
+    kind === 'join' && department
+      ? department.name
+      : users.length === 1 && users[0]
+        ? getDisplayName(users[0])
+        : t.userCount(users.length);
   return (
     <Dialog
       open={action !== null}
@@ -62,8 +68,8 @@ export function BulkActionDialog({ action, onClose }: Props) {
       ) : (
         hasPasswords && <LeaveGuard title={t.leavePasswords} hint={t.leavePasswordsHint} onLeave={close} />
       )}
-      {run.isRunning && users.length > 1 ? (
-        <RunProgress done={run.results.length} total={users.length} onStop={run.stop} />
+      {run.isRunning && run.total > 1 ? (
+        <RunProgress done={run.results.length} total={run.total} onStop={run.stop} />
       ) : showResults ? (
         <Results kind={kind} results={run.results} onClose={close} />
       ) : (
@@ -86,26 +92,31 @@ interface ActionFormProps {
 function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
   const t = useTexts(bulkActionTexts);
   const notify = useNotify();
-  const { kind, users } = action;
+  const { kind, users, department } = action;
   const isSingle = users.length === 1;
   // A generated password is known to the administrator, so its user must replace it.
   const generatedPassword = useRef('');
-  const start = async ({ deptId, password }: { deptId?: number; password?: string }) => {
-    const results = await run.start(action, {
-      ...(deptId ? { deptId } : {}),
-      createPassword: () => ({
-        password: password ?? generatePassword(),
-        mustChangePassword: password === undefined || password === generatedPassword.current,
-      }),
-    });
-    if (!results || !isSingle || kind === 'password' || results.some(({ error }) => error !== undefined)) return;
-    notify.success(t[`${kind}Done`](target));
+  const start = async ({ deptId = department?.deptId, asMain = false, joining = users, password }: ActionValues) => {
+    const results = await run.start(
+      { ...action, users: joining },
+      {
+        ...(deptId ? { deptId } : {}),
+        asMain,
+        createPassword: () => ({
+          password: password ?? generatePassword(),
+          mustChangePassword: password === undefined || password === generatedPassword.current,
+        }),
+      },
+    );
+    if (results?.length !== 1 || kind === 'password' || results.some(({ error }) => error !== undefined)) return;
+    notify.success(t[`${kind}Done`](joining[0] ? getDisplayName(joining[0]) : target));
     onClose(results);
   };
   return (
     <Form layout="vertical" onFinish={start} requiredMark={false} disabled={run.isRunning || !open}>
       <p className="user-hint">{kind === 'password' && !isSingle ? t.passwordsHint : t[`${kind}Hint`]}</p>
-      {!isSingle && <UserNames users={users} />}
+      {!isSingle && kind !== 'join' && <UserNames users={users} />}
+      {kind === 'join' && <JoinFields />}
       {kind === 'move' && (
         <Form.Item name="deptId" label={t.moveTo} rules={[{ required: true, message: t.moveToRequired }]}>
           <DepartmentSelect />
@@ -130,13 +141,41 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
         <Button
           type="primary"
           htmlType="submit"
-          danger={kind === 'delete' || kind === 'disable'}
+          danger={kind === 'delete' || kind === 'disable' || kind === 'leave'}
           loading={run.isRunning}
         >
           {t[kind]}
         </Button>
       </div>
     </Form>
+  );
+}
+
+/** What the fields of the actions contain. */
+interface ActionValues {
+  deptId?: number;
+  asMain?: boolean;
+  /** The users who join a department. */
+  joining?: User[];
+  password?: string;
+}
+
+function JoinFields() {
+  const t = useTexts(bulkActionTexts);
+  return (
+    <>
+      <Form.Item name="joining" label={t.joining} rules={[{ required: true, message: t.joiningRequired }]}>
+        <UserMultiSelect />
+      </Form.Item>
+      <Form.Item name="asMain" label={t.joinAs} initialValue={true}>
+        <Radio.Group
+          options={[
+            { value: true, label: t.asMain },
+            { value: false, label: t.asFurther },
+          ]}
+        />
+      </Form.Item>
+    </>
   );
 }
 

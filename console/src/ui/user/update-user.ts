@@ -42,3 +42,23 @@ export async function updateUser(
 export const moveTo =
   (deptId: number | null) =>
   (user: User): UserPatch => ({ deptId, deptIds: user.deptIds.filter((id) => id !== deptId) });
+
+/** Adds a department; the main one stays. */
+export const addTo =
+  (deptId: number) =>
+  ({ deptId: main, deptIds }: User): UserPatch => ({
+    deptId: main,
+    deptIds: main === deptId ? deptIds : [...new Set([...deptIds, deptId])],
+  });
+
+/** Removes a department. If it was the main one, the first of the others takes its place. */
+export const removeFrom =
+  (deptId: number) =>
+  (user: User): UserPatch => {
+    const [first, ...others] = user.deptIds.filter((id) => id !== deptId);
+    if (user.deptId !== deptId) return { deptId: user.deptId, deptIds: user.deptIds.filter((id) => id !== deptId) };
+    return { deptId: first ?? null, deptIds: others };
+  };
+
+export const isMemberOf = ({ deptId: main, deptIds }: User, deptId: number) =>
+  main === deptId || deptIds.includes(deptId);

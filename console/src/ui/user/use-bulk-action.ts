@@ -8,21 +8,28 @@ import { sessionGuard, useMe } from '../../session.ts';
 import { getErrorMessage } from '../use-notify.ts';
 import type { Credentials } from './new-credentials.tsx';
 import { bulkActionTexts } from './texts.ts';
-import { moveTo, type UserPatch, updateUser } from './update-user.ts';
+import { addTo, moveTo, removeFrom, type UserPatch, updateUser } from './update-user.ts';
 
-export type BulkActionKind = 'disable' | 'enable' | 'delete' | 'move' | 'password';
+export type BulkActionKind = 'disable' | 'enable' | 'delete' | 'move' | 'password' | 'join' | 'leave';
+
+/** Administrators may do this to themselves too. */
+const HARMLESS: readonly BulkActionKind[] = ['move', 'join', 'leave'];
 
 /** An action on one or several users. */
 export interface BulkAction {
   kind: BulkActionKind;
+  /** Empty for `join`: the dialog asks for them. */
   users: User[];
+  /** The department that users join or leave. */
+  department?: { deptId: number; name: string } | undefined;
   /** Gets the focus back when the dialog closes: a menu item that opened the dialog is no longer in the page by then. */
   opener?: HTMLElement | null;
 }
 
-/** The values that some actions need: the target department of a move, and the source of new passwords. */
+/** The values that some actions need: the target department of a move, how users join one, and the source of new passwords. */
 interface ActionInput {
   deptId?: number;
+  asMain?: boolean;
   createPassword?: () => { password: string; mustChangePassword: boolean };
 }
 
@@ -42,6 +49,7 @@ export function useBulkAction() {
   const { user: me } = useMe();
   const [results, setResults] = useState<UserResult[]>([]);
   const [isRunning, setIsRunning] = useState(false);
+  const [total, setTotal] = useState(0);
   const controllerRef = useRef<AbortController>(undefined);
   const stop = () => controllerRef.current?.abort();
   useEffect(() => () => controllerRef.current?.abort(), []);
@@ -50,14 +58,16 @@ export function useBulkAction() {
   const runForUser = async (
     kind: BulkActionKind,
     user: User,
-    { deptId, createPassword }: ActionInput,
+    { deptId, asMain, createPassword }: ActionInput,
     signal: AbortSignal,
   ): Promise<string | undefined> => {
     const patchUser = (createPatch: (user: User) => UserPatch) => updateUser(queryClient, user, createPatch, signal);
     if (kind === 'delete') await api.deleteUsers([user.userId], { tenantId: user.tenantId });
     if (kind === 'disable') await patchUser(() => ({ status: '1' }));
     if (kind === 'enable') await patchUser(() => ({ status: '0' }));
-    if (kind === 'move') await patchUser(moveTo(deptId ?? null));
+    if (kind === 'move' || (kind === 'join' && asMain)) await patchUser(moveTo(deptId ?? null));
+    else if (kind === 'join' && deptId) await patchUser(addTo(deptId));
+    if (kind === 'leave' && deptId) await patchUser(removeFrom(deptId));
     if (kind !== 'password') return undefined;
     const created = createPassword?.();
     if (!created) return undefined;
@@ -75,10 +85,11 @@ export function useBulkAction() {
     controllerRef.current = controller;
     const { signal } = controller;
     setResults([]);
+    setTotal(users.length);
     setIsRunning(true);
     for (const user of users) {
       // An administrator who disables their own account would lose access before the action is complete.
-      const isSelf = user.userId === me.userId && user.tenantId === me.tenantId && kind !== 'move';
+      const isSelf = user.userId === me.userId && user.tenantId === me.tenantId && !HARMLESS.includes(kind);
       if (signal.aborted) newResults.push({ user, error: t.stopped });
       else if (isSelf) newResults.push({ user, error: t.isSelf });
       else {
@@ -102,6 +113,8 @@ export function useBulkAction() {
   return {
     start,
     isRunning,
+    /** How many users the action is for. */
+    total,
     results,
     stop,
     reset: () => setResults([]),

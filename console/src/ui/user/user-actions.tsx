@@ -6,7 +6,7 @@ import { useTexts } from '../../language.ts';
 import { useMe } from '../../session.ts';
 import { openFromMenu } from '../open-from-menu.ts';
 import { userTexts } from './texts.ts';
-import { getDisplayName } from './update-user.ts';
+import { getDisplayName, isMemberOf } from './update-user.ts';
 import type { BulkAction, BulkActionKind } from './use-bulk-action.ts';
 import './user.css';
 
@@ -16,9 +16,11 @@ interface Props {
   onAction: (action: BulkAction) => void;
   /** The console does not read the departments of another tenant, so its users cannot be moved here. */
   canMove: boolean;
+  /** The department whose members are listed. They can leave it. */
+  department?: BulkAction['department'];
 }
 
-export function UserActions({ user, onEdit, onAction, canMove }: Props) {
+export function UserActions({ user, onEdit, onAction, canMove, department }: Props) {
   const t = useTexts(userTexts);
   const { user: me } = useMe();
   const button = useRef<HTMLButtonElement>(null);
@@ -27,10 +29,11 @@ export function UserActions({ user, onEdit, onAction, canMove }: Props) {
     key: kind,
     label,
     danger,
-    onClick: openFromMenu(() => onAction({ kind, users: [user], opener: button.current })),
+    onClick: openFromMenu(() => onAction({ kind, users: [user], department, opener: button.current })),
   });
   const items = [
     ...(canMove ? [item('move', t.move)] : []),
+    ...(department && isMemberOf(user, department.deptId) ? [item('leave', t.leave)] : []),
     ...(isSelf
       ? []
       : [

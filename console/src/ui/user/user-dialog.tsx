@@ -19,11 +19,14 @@ interface Props {
   person: 'new' | number | null;
   /** Undefined for the current tenant. */
   tenantId: string | undefined;
+  /** The main department of a new user. */
+  deptId?: number;
+  onSaved?: () => void;
   onClose: () => void;
 }
 
 /** Creates or edits a user. After a user was created, it shows their password, which cannot be read again. */
-export function UserDialog({ person, tenantId, onClose }: Props) {
+export function UserDialog({ person, tenantId, deptId, onSaved, onClose }: Props) {
   const t = useTexts(formTexts);
   const actionTexts = useTexts(bulkActionTexts);
   const lastPerson = useLastValue(person);
@@ -70,9 +73,14 @@ export function UserDialog({ person, tenantId, onClose }: Props) {
           key={id ?? 'new'}
           original={id === null ? undefined : data}
           tenantId={tenantId}
+          deptId={deptId}
           handle={handle}
           onCancel={cancel}
-          onSaved={(newCredentials) => (newCredentials ? setCredentials(newCredentials) : onClose())}
+          onSaved={(newCredentials) => {
+            onSaved?.();
+            if (newCredentials) setCredentials(newCredentials);
+            else onClose();
+          }}
         />
       )}
     </Dialog>

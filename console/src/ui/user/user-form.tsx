@@ -26,13 +26,15 @@ interface Props {
   /** Undefined for a new user. */
   original: Versioned<User> | undefined;
   tenantId: string | undefined;
+  /** The main department of a new user. */
+  deptId?: number | undefined;
   handle: RefObject<FormHandle | undefined>;
   onCancel: () => void;
   /** Receives the credentials of a new user. */
   onSaved: (credentials?: Credentials) => void;
 }
 
-export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Props) {
+export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved }: Props) {
   const t = useTexts(formTexts);
   const { nothingChanged } = useTexts(uiTexts);
   const formatList = useListFormat();
@@ -44,10 +46,13 @@ export function UserForm({ original, tenantId, handle, onCancel, onSaved }: Prop
   // A generated password is known to the administrator, so its user must replace it.
   const generatedPassword = useRef('');
   const userTenantId = tenantId ?? tenant.tenantId;
-  const draft = useDraft<UserFormValues>(`user-${userTenantId}-${original?.data.userId ?? 'new'}`, form);
+  const draft = useDraft<UserFormValues>(
+    `user-${userTenantId}-${original?.data.userId ?? (deptId ? `new-${deptId}` : 'new')}`,
+    form,
+  );
   const initialValues: Partial<UserFormValues> = original
     ? toFormValues(original)
-    : { status: '0', role: 'member', deptIds: [] };
+    : { status: '0', role: 'member', deptId: deptId ?? null, deptIds: [] };
   /** Returns false if the user did not resolve a conflict. */
   const save = async (values: UserFormValues): Promise<boolean> => {
     setLimitError(undefined);

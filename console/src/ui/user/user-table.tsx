@@ -1,41 +1,55 @@
-import { Checkbox, Table } from 'antd';
-import type { User } from '../api.ts';
-import { useListFormat, useTexts } from '../language.ts';
-import { useMe } from '../session.ts';
-import { useDepartmentNames } from '../ui/department-select.tsx';
-import { PhoneLink } from '../ui/phone-link.tsx';
-import { StatusTag } from '../ui/status-tag.tsx';
-import { userTexts } from '../ui/user/texts.ts';
-import { getDisplayName } from '../ui/user/update-user.ts';
-import type { BulkAction } from '../ui/user/use-bulk-action.ts';
-import { UserActions } from '../ui/user/user-actions.tsx';
+import { Checkbox, Grid, Table } from 'antd';
+import type { ReactNode } from 'react';
+import type { User } from '../../api.ts';
+import { useTexts } from '../../language.ts';
+import { DepartmentLink, useDepartmentPaths } from '../department-path.tsx';
+import { PhoneLink } from '../phone-link.tsx';
+import { StatusTag } from '../status-tag.tsx';
+import { userTexts } from './texts.ts';
+import { getDisplayName } from './update-user.ts';
+import { UserName, UserStatus } from './user-name.tsx';
+import './user.css';
 
 interface Props {
   rows: User[];
   loading: boolean;
-  isPhone: boolean;
   /** The console does not read the departments of another tenant. */
   ownTenant: boolean;
+  /** The department whose members are listed: its column shows their other departments, and the table has fewer columns. */
+  deptId?: number;
   selected: ReadonlyMap<number, User>;
   onSelect: (users: User[], isSelected: boolean) => void;
-  onEdit: (user: User) => void;
-  onAction: (action: BulkAction) => void;
+  renderActions: (user: User) => ReactNode;
 }
 
-/** A table, or a list on phones. */
-export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelect, onEdit, onAction }: Props) {
-  const t = useTexts(userTexts);
-  const formatList = useListFormat();
-  const renderActions = (user: User) => (
-    <UserActions user={user} onEdit={onEdit} onAction={onAction} canMove={ownTenant} />
-  );
-  const names = useDepartmentNames(ownTenant ? rows.flatMap(({ deptId, deptIds }) => [deptId ?? 0, ...deptIds]) : []);
-  const getDepartments = ({ deptId, deptIds }: User) =>
-    formatList([deptId, ...deptIds].flatMap((id) => (id === null ? [] : [names.get(id) ?? `#${id}`])));
+/** How much of a path the list of members shows: the other departments of a member often have the same name. */
+const PATH_LEVELS = 2;
 
+export const useIsPhone = () => !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
+
+/** A table of users, or a list on phones. */
+export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect, renderActions }: Props) {
+  const t = useTexts(userTexts);
+  const isPhone = useIsPhone();
+  const inDepartment = deptId !== undefined;
+  const getDepartments = (user: User) =>
+    [user.deptId, ...user.deptIds].filter((id): id is number => id !== null && id !== deptId);
+  const paths = useDepartmentPaths(ownTenant ? rows.flatMap(getDepartments) : []);
+  const renderDepartments = (user: User) => (
+    <span className="user-departments">
+      {getDepartments(user).map((id) => {
+        const path = paths.get(id);
+        return path ? (
+          <DepartmentLink key={id} path={path} levels={inDepartment ? PATH_LEVELS : 1} below={deptId} />
+        ) : (
+          <span key={id}>{`#${id}`}</span>
+        );
+      })}
+    </span>
+  );
   if (isPhone)
     return (
-      <ul className="people-list" aria-busy={loading}>
+      <ul className="user-list" aria-busy={loading}>
         {rows.map((user) => (
           <li key={user.userId}>
             <Checkbox
@@ -43,9 +57,10 @@ export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelec
               checked={selected.has(user.userId)}
               onChange={(event) => onSelect([user], event.target.checked)}
             />
-            <div className="people-item-main">
+            <div className="user-list-main">
               <UserName user={user} />
-              <div className="secondary">{[user.position, getDepartments(user)].filter(Boolean).join(' · ')}</div>
+              {user.position && <div className="secondary">{user.position}</div>}
+              {getDepartments(user).length > 0 && <div className="secondary">{renderDepartments(user)}</div>}
               {user.phone && <PhoneLink phone={user.phone} />}
             </div>
             <UserStatus user={user} onlyDisabled />
@@ -54,9 +69,10 @@ export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelec
         ))}
       </ul>
     );
+  const isAdministrator = ({ roles }: User) => roles.includes('admin');
   return (
     <Table<User>
-      className="people-table"
+      className={inDepartment ? 'user-table is-narrow' : 'user-table'}
       size="middle"
       rowKey="userId"
       dataSource={rows}
@@ -72,47 +88,47 @@ export function UserTable({ rows, loading, isPhone, ownTenant, selected, onSelec
         getTitleCheckboxProps: () => ({ 'aria-label': t.selectAll }),
       }}
       columns={[
-        { key: 'name', title: t.name, render: (_, user) => <UserName user={user} /> },
+        { key: 'name', title: t.name, width: 190, render: (_, user) => <UserName user={user} /> },
         { key: 'position', title: t.position, dataIndex: 'position', render: (position) => position || '—' },
         {
           key: 'department',
-          title: t.departments,
-          render: (_, user) => getDepartments(user) || <span className="secondary">{t.noDepartment}</span>,
+          title: inDepartment ? t.otherDepartments : t.departments,
+          render: (_, user) =>
+            getDepartments(user).length > 0
+              ? renderDepartments(user)
+              : inDepartment || <span className="secondary">{t.noDepartment}</span>,
         },
         {
           key: 'phone',
           title: t.phone,
           dataIndex: 'phone',
+          className: 'user-table-phone',
           render: (phone) => (phone ? <PhoneLink phone={phone} /> : '—'),
         },
-        { key: 'email', title: t.email, dataIndex: 'email', render: (email) => email || '—' },
+        ...(inDepartment
+          ? []
+          : [
+              { key: 'email', title: t.email, dataIndex: 'email', render: (email: string | null) => email || '—' },
+              {
+                key: 'role',
+                title: t.role,
+                width: 110,
+                render: (_: unknown, user: User) => (isAdministrator(user) ? t.admin : t.member),
+              },
+            ]),
         {
-          key: 'role',
-          title: t.role,
-          width: 110,
-          render: (_, { roles }) => (roles.includes('admin') ? t.admin : t.member),
+          key: 'status',
+          title: t.status,
+          width: 90,
+          render: (_, user) => (
+            <>
+              <UserStatus user={user} />
+              {inDepartment && isAdministrator(user) && <StatusTag>{t.admin}</StatusTag>}
+            </>
+          ),
         },
-        { key: 'status', title: t.status, width: 90, render: (_, user) => <UserStatus user={user} /> },
-        { key: 'actions', title: t.actions, width: 120, render: (_, user) => renderActions(user) },
+        { key: 'actions', title: t.actions, width: inDepartment ? 100 : 120, render: (_, user) => renderActions(user) },
       ]}
     />
   );
-}
-
-function UserName({ user }: { user: User }) {
-  const t = useTexts(userTexts);
-  const { user: me } = useMe();
-  return (
-    <div className="people-name">
-      <strong>{getDisplayName(user)}</strong>
-      {user.userId === me.userId && user.tenantId === me.tenantId && <StatusTag tone="success">{t.self}</StatusTag>}
-      {user.nickName && <div className="secondary">{user.userName}</div>}
-    </div>
-  );
-}
-
-function UserStatus({ user: { status }, onlyDisabled = false }: { user: User; onlyDisabled?: boolean }) {
-  const t = useTexts(userTexts);
-  if (status === '0') return onlyDisabled ? null : <StatusTag tone="success">{t.normal}</StatusTag>;
-  return <StatusTag>{t.disabled}</StatusTag>;
 }

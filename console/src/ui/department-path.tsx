@@ -1,0 +1,59 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import { api } from '../api.ts';
+import { queryKeys } from '../query-keys.ts';
+import { useDepartmentNames } from './department-select.tsx';
+
+/** A department and its ancestors, from the top down. */
+export type DepartmentPath = { id: number; name: string }[];
+
+/** The service reads this many departments in one request. */
+const MAX_BATCH = 500;
+const parseAncestors = (ancestors: string) => ancestors.split(',').map(Number).filter(Boolean);
+
+/** The paths of departments of the current tenant by id. Departments that do not exist are missing. */
+export function useDepartmentPaths(ids: number[]): Map<number, DepartmentPath> {
+  const uniqueIds = [...new Set(ids)].sort((a, b) => a - b).slice(0, MAX_BATCH);
+  const { data } = useQuery({
+    queryKey: queryKeys.departments.batch(uniqueIds),
+    queryFn: ({ signal }) => api.readDepartments(uniqueIds, signal),
+    placeholderData: keepPreviousData,
+    enabled: uniqueIds.length > 0,
+  });
+  const rows = data?.data.rows ?? [];
+  const names = useDepartmentNames(rows.flatMap(({ ancestors }) => parseAncestors(ancestors)));
+  return new Map(
+    rows.map(({ deptId, deptName, ancestors }) => [
+      deptId,
+      [
+        ...parseAncestors(ancestors).map((id) => ({ id, name: names.get(id) ?? '…' })),
+        { id: deptId, name: deptName || `#${deptId}` },
+      ],
+    ]),
+  );
+}
+
+interface LinkProps {
+  path: DepartmentPath;
+  /** How many names of the path are shown. */
+  levels?: number;
+  /** An ancestor: what comes before it and the ancestor itself are left out. */
+  below?: number | undefined;
+}
+
+/** Links to a department. Shows the end of its path; the whole path is the tooltip. */
+export function DepartmentLink({ path, levels = 1, below }: LinkProps) {
+  const last = path.at(-1);
+  if (!last) return null;
+  // Index -1, if it is not an ancestor, leaves the path as it is.
+  const relative = path.slice(path.findIndex(({ id }) => id === below) + 1);
+  const text = relative
+    .slice(-levels)
+    .map(({ name }) => name)
+    .join(' / ');
+  return (
+    <Link to={`/departments/${last.id}`} title={path.map(({ name }) => name).join(' / ')}>
+      {relative.length > levels && levels > 1 ? `… / ${text}` : text}
+    </Link>
+  );
+}

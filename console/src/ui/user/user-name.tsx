@@ -1,0 +1,33 @@
+import type { User } from '../../api.ts';
+import { useTexts } from '../../language.ts';
+import { useMe } from '../../session.ts';
+import { StatusTag } from '../status-tag.tsx';
+import { Avatar } from './avatar.tsx';
+import { PersonLink } from './person-link.tsx';
+import { userTexts } from './texts.ts';
+import { getDisplayName } from './update-user.ts';
+
+/** A user in a list: initials, name with a link, and user name. */
+export function UserName({ user }: { user: User }) {
+  const t = useTexts(userTexts);
+  const { user: me } = useMe();
+  const name = getDisplayName(user);
+  return (
+    <div className="user-name">
+      <Avatar name={name} />
+      <div>
+        <PersonLink id={user.userId} tenantId={user.tenantId}>
+          {name}
+        </PersonLink>
+        {user.userId === me.userId && user.tenantId === me.tenantId && <StatusTag tone="success">{t.self}</StatusTag>}
+        {user.nickName && <div className="secondary">{user.userName}</div>}
+      </div>
+    </div>
+  );
+}
+
+export function UserStatus({ user: { status }, onlyDisabled = false }: { user: User; onlyDisabled?: boolean }) {
+  const t = useTexts(userTexts);
+  if (status === '0') return onlyDisabled ? null : <StatusTag tone="success">{t.normal}</StatusTag>;
+  return <StatusTag>{t.disabled}</StatusTag>;
+}
