@@ -7,7 +7,7 @@ import type { Result } from './response.ts';
 import { backoff, sleep } from './retry.ts';
 
 export interface FeedOptions {
-  /** The `cursor` of an earlier event, to continue after it. Default: from the first change on. */
+  /** The `cursor` of an earlier event, to continue after it; `latest`: from now on. Default: from the first change on. */
   after?: string | undefined;
   /** A descendant of the caller's tenant. Default: the caller's tenant. */
   tenantId?: string | undefined;

@@ -547,6 +547,8 @@ create index changes_by_time on changes (tenant_id, time, change_id);
 -- Finds the next change after which paths of departments may differ.
 create index changes_of_paths on changes (tenant_id, change_id)
   where resource = 'department' and action in ('moved', 'restored');
+-- Finds deleted records.
+create index changes_deleted on changes (tenant_id, resource, change_id) where action = 'deleted';
 -- Find the changes that refer to a version of a tenant.
 create index changes_before_hash on changes (before_hash) where before_hash is not null;
 create index changes_after_hash on changes (after_hash) where after_hash is not null;

@@ -5,7 +5,7 @@ import { apiError } from '../http/errors.ts';
 import { idOf } from '../http/fields.ts';
 import { readFitting } from '../http/response-size.ts';
 import { asInvalidTime } from './point-in-time.ts';
-import { type AuditSearch, listAudit } from './queries.ts';
+import { type AuditSearch, type ChangeCount, countBatches, listAudit } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import type { AuditFilter } from './schema.ts';
 import { assertCanActInDescendants } from './subtree-feed.ts';
@@ -25,13 +25,18 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
     asInvalidTime(filter.from ? 'from' : 'to'),
   );
   const page = rows.slice(0, Math.min(limit, fitting));
-  const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, page);
+  const counts = filter.grouped && page.length > 0 ? await countBatches(tx, page) : [];
+  const counted = filter.grouped ? page.map((row, n) => ({ ...row, counts: countsAt(counts, n + 1) })) : page;
+  const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, counted);
   return {
     // A search for a name must not find changes whose author is hidden: callers could guess names.
     rows: filter.by === undefined ? shown : shown.filter(({ by }) => by === filter.by),
     next: rows.length > page.length ? String(page.at(-1)?.id) : null,
   };
 }
+
+const countsAt = (counts: readonly (ChangeCount & { position: number })[], position: number): ChangeCount[] =>
+  counts.filter((count) => count.position === position).map(({ position: _, ...count }) => count);
 
 const searchOf = (filter: AuditFilter): AuditSearch => ({
   resource: filter.resource ?? null,
@@ -43,4 +48,6 @@ const searchOf = (filter: AuditFilter): AuditSearch => ({
   from: filter.from ?? null,
   to: filter.to ?? null,
   before: filter.cursor || null,
+  latest: filter.latest ?? false,
+  grouped: filter.grouped ?? false,
 });

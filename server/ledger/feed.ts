@@ -13,6 +13,11 @@ const MAX_SCANNED = 10_000;
 
 export { type ChangeRow, readRecordChanges } from './queries.ts';
 
+/** The position `latest`: after everything that is committed by now. */
+export const LATEST = Number.POSITIVE_INFINITY;
+
+export const positionOf = (cursor: string): number => (cursor === 'latest' ? LATEST : Number(cursor));
+
 type Shown = Awaited<ReturnType<typeof showChanges<ChangeRow>>>[number];
 
 /** A change as the feed shows it. */
@@ -37,7 +42,7 @@ export async function readChanges(
 ): Promise<FeedPage & { isBehind: boolean }> {
   const tenantId = await assumeTenant(tx, caller, requested);
   const { last, hasUnsealed } = await readLedgerEnd(tx, tenantId);
-  const { rows, next } = await readUpTo(tx, tenantId, { after, last, limit });
+  const { rows, next } = await readUpTo(tx, tenantId, { after: after === LATEST ? last : after, last, limit });
   const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, rows);
   return {
     isBehind: hasUnsealed,

@@ -120,31 +120,82 @@ export interface AuditSearch {
   to: string | null;
   /** Only changes before this one. */
   before: string | null;
+  /** Only the last change of each record. */
+  latest: boolean;
+  /** Of the changes of one request that match, only the last one. */
+  grouped: boolean;
 }
 
-/** Reads changes of several ledgers, latest first. `includeCopies` includes copies of changes of descendant tenants. */
-export const listAudit = (tx: Tx, tenantIds: string[], search: AuditSearch, includeCopies: boolean, limit: number) => {
-  const { resource, resourceId, action, by, byPart, requestId, from, to, before } = search;
-  return tx<AuditRow[]>`
-    select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.actor_key_id as "byKeyId", c.address, c.batch
-    from unnest(${tenantIds}::text[]) ledger
-    cross join lateral (
-      select * from changes c
-      where c.tenant_id = ledger
-        ${resource === null ? tx`` : tx`and c.resource = ${resource}`}
-        ${resourceId === null ? tx`` : tx`and c.resource_id = ${resourceId}`}
-        ${action === null ? tx`` : tx`and c.action = ${action}`}
-        ${by === null ? tx`` : tx`and c.actor_name = ${by}`}
-        ${byPart === null ? tx`` : tx`and strpos(lower(c.actor_name), lower(${byPart})) > 0`}
-        ${requestId === null ? tx`` : tx`and c.request_id = ${requestId}`}
-        ${from === null ? tx`` : tx`and c.time >= ${from}::text::timestamptz`}
-        ${to === null ? tx`` : tx`and c.time < ${to}::text::timestamptz`}
-        ${before === null ? tx`` : tx`and c.change_id < ${before}`}
-        ${includeCopies ? tx`` : tx`and not c.is_copy`}
-      order by c.change_id desc limit ${limit}
-    ) c
-    order by c.change_id desc limit ${limit}`;
+/** Part of a statement: what a change has to match, besides its ledger and its position. */
+const matches = (
+  tx: Tx,
+  alias: string,
+  { resource, resourceId, action, by, byPart, requestId, from, to, latest }: AuditSearch,
+  includeCopies: boolean,
+) => {
+  const column = (name: string) => tx(`${alias}.${name}`);
+  // A constant lets the planner use the index of deletions.
+  const ofAction = action === 'deleted' ? tx`'deleted'` : tx`${action}`;
+  return tx`
+    ${resource === null ? tx`` : tx`and ${column('resource')} = ${resource}`}
+    ${resourceId === null ? tx`` : tx`and ${column('resource_id')} = ${resourceId}`}
+    ${action === null ? tx`` : tx`and ${column('action')} = ${ofAction}`}
+    ${by === null ? tx`` : tx`and ${column('actor_name')} = ${by}`}
+    ${byPart === null ? tx`` : tx`and strpos(lower(${column('actor_name')}), lower(${byPart})) > 0`}
+    ${requestId === null ? tx`` : tx`and ${column('request_id')} = ${requestId}`}
+    ${from === null ? tx`` : tx`and ${column('time')} >= ${from}::text::timestamptz`}
+    ${to === null ? tx`` : tx`and ${column('time')} < ${to}::text::timestamptz`}
+    ${includeCopies ? tx`` : tx`and not ${column('is_copy')}`}
+    ${
+      latest
+        ? tx`and not exists (
+            select from changes n where n.tenant_id = ${column('tenant_id')} and n.resource = ${column('resource')}
+              and n.resource_id = ${column('resource_id')} and n.change_id > ${column('change_id')})`
+        : tx``
+    }`;
 };
+
+/** Reads changes of several ledgers, latest first. `includeCopies` includes copies of changes of descendant tenants. */
+export const listAudit = (
+  tx: Tx,
+  tenantIds: string[],
+  search: AuditSearch,
+  includeCopies: boolean,
+  limit: number,
+) => tx<AuditRow[]>`
+  select ${changeColumns(tx)}, c.actor_user_id as "byUserId", c.actor_key_id as "byKeyId", c.address, c.batch
+  from unnest(${tenantIds}::text[]) ledger
+  cross join lateral (
+    select * from changes c
+    where c.tenant_id = ledger
+      ${matches(tx, 'c', search, includeCopies)}
+      ${search.before === null ? tx`` : tx`and c.change_id < ${search.before}`}
+      ${
+        search.grouped
+          ? tx`and not exists (
+              select from changes d where d.tenant_id = ledger and d.time = c.time and d.change_id > c.change_id
+                and d.batch = c.batch ${matches(tx, 'd', search, includeCopies)})`
+          : tx``
+      }
+    order by c.change_id desc limit ${limit}
+  ) c
+  order by c.change_id desc limit ${limit}`;
+
+export interface ChangeCount {
+  resource: Resource;
+  action: string;
+  count: number;
+}
+
+/** Counts the changes of the requests that made the given changes, by resource and action. */
+export const countBatches = (tx: Tx, changes: readonly Pick<AuditRow, 'tenantId' | 'time' | 'batch'>[]) => tx<
+  (ChangeCount & { position: number })[]
+>`
+  select b.position::int, c.resource, c.action, count(*)::int
+  from unnest(${changes.map(({ tenantId }) => tenantId)}::text[], ${changes.map(({ time }) => time)}::text[],
+    ${changes.map(({ batch }) => String(batch))}::bigint[]) with ordinality b (tenant_id, time, batch, position)
+  join changes c on c.tenant_id = b.tenant_id and c.time = b.time::timestamptz and c.batch = b.batch
+  group by b.position, c.resource, c.action order by b.position, min(c.change_id)`;
 
 /** A change of the batch to be reverted. */
 export interface BatchRow extends ChangeRow {

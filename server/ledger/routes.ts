@@ -11,7 +11,7 @@ import { isClientWaiting } from '../http/streaming.ts';
 import type { Subscription } from '../http/subscriptions.ts';
 import { invalid, pathId } from '../http/validation.ts';
 import { listChanges } from './audit.ts';
-import { type FeedPage, readChanges } from './feed.ts';
+import { type FeedPage, LATEST, positionOf, readChanges } from './feed.ts';
 import type { LedgerResources } from './resources.ts';
 import { revertChange } from './revert.ts';
 import { AuditFilter, AuditPage, ChangePage, Events, FeedFilter, StreamFilter, StreamHeaders } from './schema.ts';
@@ -66,7 +66,7 @@ export function ledgerRoutes(
     },
     async (request, reply) => {
       const { after = '0', limit = 100, wait = 0, tenantId, below = false } = request.query;
-      const from = { after: Number(after), limit, tenantId, below };
+      const from = { after: positionOf(after), limit, tenantId, below };
       const until = performance.now() + wait * 1000;
       let subscription: Subscription | undefined;
       for (;;) {
@@ -101,17 +101,19 @@ export function ledgerRoutes(
     async (request, reply) => {
       const { after = '0', tenantId, below = false } = request.query;
       const cursor = request.headers['last-event-id'] || after;
-      if (!/^\d{1,18}$/.test(cursor)) throw invalid('Last-Event-ID', 'cursor');
+      if (!/^(\d{1,18}|latest)$/.test(cursor)) throw invalid('Last-Event-ID', 'cursor');
       const readAfter = (position: number) => read(request, { after: position, limit: 100, tenantId, below });
       app.loadShedder.assertRoomForSubscription(request);
       // Read the first page before the stream begins, so that its error is sent as a regular response.
-      const first = await readAfter(Number(cursor));
+      const position = positionOf(cursor);
+      const first = await readAfter(position);
       if (!isClientWaiting(reply)) return reply;
       const subscription = app.loadShedder.subscribe(request, reply, 'stream');
       const events = streamChanges(
         subscribers,
         readAfter,
-        { source: sourceOf(request, request.query), after: Number(cursor), first },
+        // Before `latest` is nothing that the client knows, so that it gets the position from which it can resume.
+        { source: sourceOf(request, request.query), after: position === LATEST ? -1 : position, first },
         {
           isToken: request.token.keyId === undefined || request.token.issued !== undefined,
           timeLeft: () => tokens.timeLeft(request.token),

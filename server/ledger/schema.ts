@@ -152,7 +152,11 @@ const below = Type.Optional(
 
 export const FeedFilter = Type.Object({
   after: Type.Optional(
-    Type.String({ ...Cursor, description: '`next` of the previous call; omitted or 0: from the beginning' }),
+    Type.String({
+      ...Cursor,
+      pattern: '^([0-9]{1,18}|latest)$',
+      description: '`next` of the previous call; omitted or 0: from the beginning; `latest`: only changes from now on',
+    }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
   wait: Type.Optional(
@@ -197,6 +201,11 @@ const audited = Type.Object({
   ),
   address: orNull(Type.String({ description: 'Address of the client; null for a user of an ancestor tenant' })),
   batch: LongOut,
+  counts: Type.Optional(
+    Type.Array(Type.Object({ resource: change.resource, action: Type.String(), count: Type.Integer() }), {
+      description: 'With `grouped`: all changes of the request',
+    }),
+  ),
 });
 
 export const AuditEntry = Type.Object({ ...change, ...audited.properties }, extending('Change', 'AuditEntry', audited));
@@ -216,6 +225,18 @@ export const AuditFilter = Type.Object({
       default: true,
       description:
         'Includes changes of descendant tenants. Fails for more than 1,000 tenants: send the `tenantId` of a descendant.',
+    }),
+  ),
+  latest: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Only the last change of each record: with `action=deleted`, the records that are deleted now',
+    }),
+  ),
+  grouped: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'One row for each request: the last of its changes that match, and `counts`',
     }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),

@@ -7,7 +7,7 @@ import { assumeTenant, readSubtreeCodes } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { readFitting } from '../http/response-size.ts';
-import type { FeedChange, FeedPage } from './feed.ts';
+import { type FeedChange, type FeedPage, LATEST } from './feed.ts';
 import type { ChangeRow } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import {
@@ -74,7 +74,8 @@ export async function readSubtreeChanges(
   assertCanActInDescendants(caller);
   const subtree = await assumeTenant(tx, caller, requested);
   const { last, hasUnordered } = await readOrderEnd(tx);
-  const { rows, next } = await subtreeChangesUpTo(tx, subtree, { after, last, limit });
+  const from = after === LATEST ? last : after;
+  const { rows, next } = await subtreeChangesUpTo(tx, subtree, { after: from, last, limit });
   return {
     isBehind: hasUnordered,
     rows: await showSubtreeChanges(tx, resources, { readerTenant: caller.tenantId, tenantId: subtree }, rows),

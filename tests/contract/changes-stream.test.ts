@@ -138,3 +138,23 @@ test('the stream ends with TOKEN_EXPIRED when its token expires and resumes with
     remaining,
   );
 });
+
+test('a stream from `latest` on begins with the next change', async () => {
+  const admin = await service.createTenant();
+  await admin.createDepartment({ deptName: 'earlier' });
+  let created: Promise<string> | undefined;
+  const onOpen = () => {
+    created = admin.createDepartment({ deptName: 'later' });
+  };
+  for (const [query, headers] of [
+    ['after=latest', {}],
+    ['after=0', { 'last-event-id': 'latest' }],
+  ] as const) {
+    const { events } = await listen(admin, query, 1, { headers, onOpen });
+    assert.deepEqual(
+      events.map(({ data }) => data.resourceId),
+      [String(await created)],
+      query,
+    );
+  }
+});

@@ -708,6 +708,14 @@ export type AuditEntry = Change & {
    */
   address: string | null;
   batch: Id;
+  /**
+   * With `grouped`: all changes of the request
+   */
+  counts?: Array<{
+    resource: 'department' | 'tenant' | 'user' | 'login' | 'webhook' | 'key' | 'quota' | 'notice';
+    action: string;
+    count: number;
+  }>;
 };
 
 export type KeyFields = {
@@ -1484,7 +1492,7 @@ export type DeptId = string;
 export type Q = string;
 
 /**
- * `next` of the previous call; omitted or 0: from the beginning
+ * `next` of the previous call; omitted or 0: from the beginning; `latest`: only changes from now on
  */
 export type After = string;
 
@@ -3262,7 +3270,7 @@ export type ReadChangesData = {
   path?: never;
   query?: {
     /**
-     * `next` of the previous call; omitted or 0: from the beginning
+     * `next` of the previous call; omitted or 0: from the beginning; `latest`: only changes from now on
      */
     after?: string;
     limit?: number;
@@ -3302,7 +3310,7 @@ export type StreamChangesData = {
   path?: never;
   query?: {
     /**
-     * `next` of the previous call; omitted or 0: from the beginning
+     * `next` of the previous call; omitted or 0: from the beginning; `latest`: only changes from now on
      */
     after?: string;
     /**
@@ -3358,6 +3366,14 @@ export type ListChangesData = {
      * Includes changes of descendant tenants. Fails for more than 1,000 tenants: send the `tenantId` of a descendant.
      */
     below?: boolean;
+    /**
+     * Only the last change of each record: with `action=deleted`, the records that are deleted now
+     */
+    latest?: boolean;
+    /**
+     * One row for each request: the last of its changes that match, and `counts`
+     */
+    grouped?: boolean;
     limit?: number;
     /**
      * `next` of the previous page; empty for the first page

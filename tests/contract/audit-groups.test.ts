@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CHANGES, DEPTS, expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
+import { type Client, startService } from '../support/service.ts';
+
+/** The audit log by request, deleted records, and the feed from now on. */
+
+const service = await startService();
+
+interface Row {
+  id: number;
+  resource: string;
+  resourceId: string;
+  action: string;
+  batch: number;
+  counts?: { resource: string; action: string; count: number }[];
+}
+
+const list = async (client: Client, query: string): Promise<{ rows: Row[]; next: string | null }> =>
+  read(client, `${CHANGES}/list?below=false&${query}`);
+
+/** Creates a department with two below it and three users in it, and deletes all of them with one request. */
+async function deleteBranch() {
+  const admin = await service.createTenant();
+  const top = await admin.createDepartment({ deptName: 'top' });
+  const [a, b] = [await admin.createDepartment({ parentId: top }), await admin.createDepartment({ parentId: top })];
+  const users = await Promise.all([a, a, b].map((deptId, n) => admin.createUser({ userName: `user${n}`, deptId })));
+  expectOk(await admin.delete(`${DEPTS}/${top}?subtree=true&users=delete`));
+  return { admin, top, departments: [top, a, b], users };
+}
+
+test('a grouped audit log has one row for each request, which counts all of its changes', async () => {
+  const { admin } = await deleteBranch();
+  const { rows } = await list(admin, 'grouped=true');
+  const [deletion] = rows;
+  assert.deepEqual(
+    deletion?.counts?.toSorted((a, b) => a.count - b.count || a.resource.localeCompare(b.resource)),
+    [
+      { resource: 'department', action: 'deleted', count: 3 },
+      { resource: 'user', action: 'deleted', count: 3 },
+    ],
+  );
+  assert.equal(new Set(rows.map(({ batch }) => batch)).size, rows.length);
+  const { rows: single } = await list(admin, '');
+  assert.equal(new Set(single.map(({ batch }) => batch)).size, rows.length);
+  assert.ok(single.every(({ counts }) => counts === undefined));
+});
+
+test('a filter finds the requests that made a matching change, and counts the others too', async () => {
+  const { admin, top } = await deleteBranch();
+  const { rows } = await list(admin, `grouped=true&resource=department&resourceId=${top}`);
+  assert.deepEqual(
+    rows.map(({ resourceId, action }) => [resourceId, action]),
+    [
+      [String(top), 'deleted'],
+      [String(top), 'created'],
+    ],
+  );
+  assert.equal(
+    rows[0]?.counts?.reduce((sum, { count }) => sum + count, 0),
+    6,
+  );
+  assert.deepEqual(rows[1]?.counts, [{ resource: 'department', action: 'created', count: 1 }]);
+});
+
+test('pages of a grouped audit log neither repeat nor omit a request', async () => {
+  const { admin } = await deleteBranch();
+  const all = (await list(admin, 'grouped=true')).rows.map(({ id }) => id);
+  const paged: number[] = [];
+  for (let cursor = ''; ; ) {
+    const { rows, next } = await list(admin, `grouped=true&limit=2&cursor=${cursor}`);
+    paged.push(...rows.map(({ id }) => id));
+    if (next === null) break;
+    cursor = next;
+  }
+  assert.deepEqual(paged, all);
+});
+
+test('the last deletions are the records that are deleted now: a restored one is not listed, until it is deleted again', async () => {
+  const { admin, departments, users } = await deleteBranch();
+  const deleted = async (resource: string) =>
+    (await list(admin, `resource=${resource}&action=deleted&latest=true`)).rows
+      .map(({ resourceId }) => Number(resourceId))
+      .toSorted((a, b) => a - b);
+  const sorted = (ids: (string | number)[]) => ids.map(Number).toSorted((a, b) => a - b);
+  assert.deepEqual(await deleted('department'), sorted(departments));
+  assert.deepEqual(await deleted('user'), sorted(users));
+  expectOk(await admin.post(`${USERS}/${users[0]}/restore`));
+  assert.deepEqual(await deleted('user'), sorted(users.slice(1)));
+  expectOk(await admin.delete(`${USERS}/${users[0]}`));
+  assert.deepEqual(await deleted('user'), sorted(users));
+});
+
+test('a deleted child tenant is listed for its parent, and for nobody else', async () => {
+  const [parent, stranger] = [await service.createTenant(), await service.createTenant()];
+  const child = await service.createTenant({ tenantName: 'child' }, parent);
+  expectOk(await parent.delete(`/system/tenant-api/${child.id}`));
+  const deleted = async (client: Client) =>
+    (await list(client, 'resource=tenant&action=deleted&latest=true')).rows.map(({ resourceId }) => resourceId);
+  assert.deepEqual(await deleted(parent), [child.id]);
+  assert.deepEqual(await deleted(stranger), []);
+  expectError(
+    await stranger.get(`${CHANGES}/list?tenantId=${parent.tenantId}&action=deleted&latest=true&grouped=true`),
+    403,
+    'OTHER_TENANT',
+  );
+});
+
+test('the feed after `latest` begins with the next change, also of the subtree, and other words are rejected', async () => {
+  const { admin } = await deleteBranch();
+  for (const below of ['', '&below=true']) {
+    const { rows, next } = await read(admin, `${CHANGES}?after=latest${below}`);
+    assert.deepEqual(rows, []);
+    const id = await admin.createDepartment({ deptName: 'next' });
+    const { rows: later } = await read(admin, `${CHANGES}?after=${next}${below}`);
+    assert.deepEqual(
+      later.map(({ resource, resourceId }: Row) => [resource, resourceId]),
+      [['department', String(id)]],
+    );
+  }
+  expectInvalid(await admin.get(`${CHANGES}?after=now`), 'after');
+  expectInvalid(await admin.get(`${CHANGES}/stream?after=now`), 'after');
+});
