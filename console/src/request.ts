@@ -1,9 +1,11 @@
+import type { CallOptions } from '../../client/src/call.ts';
 import type { Credentials } from '../../client/src/credentials.ts';
 import { createMethods, createTransport, type Methods } from '../../client/src/methods.ts';
 import type { Failure } from '../../client/src/retry.ts';
 import { waitForConnection } from './connection.ts';
 import { clientOptions, isApiError, NetworkError } from './http.ts';
 import { getAccessToken, refreshMeOnce, renewToken, requirePasswordChange, sessionGuard } from './session.ts';
+import { addWrite, startWrite } from './writes.ts';
 
 /**
  * Authenticated requests, used by api.ts. A request is repeated after its access token has been renewed, and a write
@@ -57,12 +59,18 @@ async function inSession<T>(send: () => Promise<T>): Promise<T> {
   }
 }
 
-type Call = (...args: unknown[]) => Promise<unknown>;
+type Call = (params?: object, options?: CallOptions) => Promise<unknown>;
 
 /** The client of the current session: every operation by its name. */
 export const client = Object.fromEntries(
-  Object.entries(authenticated).map(([name, method]) => [
+  Object.entries(authenticated).map(([name, method]): [string, Call] => [
     name,
-    (...args: unknown[]) => inSession(() => (method as Call)(...args)),
+    async (params, options) => {
+      const write = startWrite(name, params);
+      const headers = { ...options?.headers, ...(write ? { 'x-request-id': write.requestId } : {}) };
+      const result = await inSession(() => (method as Call)(params, { ...options, headers }));
+      if (write) addWrite(write);
+      return result;
+    },
   ]),
 ) as unknown as Methods;

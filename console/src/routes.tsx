@@ -12,6 +12,7 @@ const Tenants = lazyScreen(() => import('./tenants/tenants.tsx'));
 const People = lazyScreen(() => import('./people/people.tsx'));
 const Person = lazyScreen(() => import('./people/person.tsx'));
 const Changes = lazyScreen(() => import('./changes/changes.tsx'));
+const Deleted = lazyScreen(() => import('./deleted/deleted.tsx'));
 const Diff = lazyScreen(() => import('./changes/diff.tsx'));
 const Webhooks = lazyScreen(() => import('./webhooks/webhooks.tsx'));
 const Keys = lazyScreen(() => import('./keys/keys.tsx'));
@@ -41,6 +42,7 @@ export const router = createBrowserRouter([
           { path: 'people/:id', element: <Person /> },
           { path: 'changes', element: <Changes /> },
           { path: 'changes/diff', element: <Diff /> },
+          { path: 'deleted/:kind?', element: <Deleted /> },
           { path: 'webhooks/*', element: <Webhooks /> },
           { path: 'keys', element: <Keys /> },
           { path: 'quotas/*', element: <Quotas /> },

@@ -196,8 +196,9 @@ test('an open department that someone else deletes is reported with a link to it
   await alert.getByRole('link', { name: 'Back to the department tree' }).click();
   await page.getByText('No departments yet').waitFor();
 
-  // A user who opens a link to a deleted department sees the error of the service.
-  await fixture.logIn(credentialsOf(admin), `/departments/${web}`, { language: 'en' });
+  // A member who opens a link to a deleted department sees the error of the service.
+  await service.createMember(admin, { userName: 'reader' });
+  await fixture.logIn({ ...credentialsOf(admin), username: 'reader' }, `/departments/${web}`, { language: 'en' });
   await alert.getByText('The department does not exist or has been deleted').waitFor();
   await alert.getByRole('link', { name: 'Back to the department tree' }).click();
   assert.equal(new URL(page.url()).pathname, '/departments');

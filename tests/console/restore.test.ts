@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startConsole } from '../support/console.ts';
-import { expectError } from '../support/expect.ts';
+import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
+import { expectError, expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { credentialsOf } from './departments-page.ts';
 
@@ -27,4 +28,63 @@ test('one of several records that were deleted together can be restored from the
   await admin.post(`/system/dept-api/${dept}/restore`);
   await page.getByRole('dialog', { name: '恢复此对象？' }).getByRole('button', { name: '恢复' }).click();
   await page.getByRole('alert').getByText('部门未被删除，无需恢复').waitFor();
+});
+
+test('deleted departments, users and tenants are listed and can be restored', async () => {
+  const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
+  const top = await admin.createDepartment({ deptName: '老厂区' });
+  await admin.createDepartment({ deptName: '一车间', parentId: top });
+  const user = await admin.createUser({ userName: 'gone', nickName: '离职员工' });
+  const child = await fixture.service.createTenant({ tenantName: '旧分公司' }, admin);
+  expectOk(await admin.delete(`/system/dept-api/${top}?subtree=true`));
+  expectOk(await admin.delete(`/system/user-api/${user}`));
+  expectOk(await admin.delete(`/system/tenant-api/${child.id}`));
+  const page = await fixture.logIn(credentialsOf(admin), '/departments');
+  await page.getByRole('link', { name: '已删除' }).click();
+  // The department below is restored with the one above it.
+  await page.getByRole('listitem').filter({ hasText: '老厂区 · 含 1 个下级部门' }).waitFor();
+  assert.equal(await page.getByRole('listitem').count(), 1);
+  await expectNoAxeViolations(page);
+  await page.getByRole('button', { name: '恢复“老厂区”' }).click();
+  await page.getByText('没有已删除的部门').waitFor();
+  assert.equal((await admin.get('/system/dept-api/list')).data.total, 2);
+  for (const [kind, name, empty] of [
+    ['用户', '离职员工', '没有已删除的用户'],
+    ['租户', '旧分公司', '没有已删除的租户'],
+  ] as const) {
+    await page.getByRole('radiogroup', { name: '对象' }).getByText(kind).click();
+    await page.getByRole('button', { name: `恢复“${name}”` }).click();
+    await page.getByText(empty).waitFor();
+  }
+  assert.equal((await admin.get(`/system/user-api/${user}`)).code, 200);
+  assert.equal((await admin.get(`/system/tenant-api/${child.id}`)).code, 200);
+  expectNoCspViolations(page);
+});
+
+test('the page of a deleted record says who deleted it, and restores it', async () => {
+  const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
+  const dept = await admin.createDepartment({ deptName: '老厂区' });
+  const user = await admin.createUser({ userName: 'gone', nickName: '离职员工' });
+  const child = await fixture.service.createTenant({ tenantName: '旧分公司' }, admin);
+  for (const [path, screen, name, shown] of [
+    [`/system/dept-api/${dept}`, `/departments/${dept}`, '老厂区', 'article'],
+    [`/system/tenant-api/${child.id}`, `/tenants/${child.id}`, '旧分公司', 'heading'],
+  ] as const) {
+    expectOk(await admin.delete(path));
+    const page = await fixture.logIn(credentialsOf(admin), screen);
+    const notice = page.getByRole('alert').filter({ hasText: `“${name}”已被删除` });
+    await notice.getByText('boss 于').waitFor();
+    await notice.getByRole('link', { name: '变更历史' }).waitFor();
+    await expectNoAxeViolations(page);
+    await notice.getByRole('button', { name: '恢复' }).click();
+    await page.getByRole(shown, { name }).first().waitFor();
+    assert.equal((await admin.get(path)).code, 200);
+  }
+  expectOk(await admin.delete(`/system/user-api/${user}`));
+  const page = await fixture.logIn(credentialsOf(admin), `/people?person=${user}`);
+  const notice = page.getByRole('alert').filter({ hasText: '“离职员工”已被删除' });
+  await notice.getByRole('button', { name: '恢复' }).click();
+  await page.getByText('已恢复').waitFor();
+  await page.getByRole('dialog').getByLabel('用户名').waitFor();
+  assert.equal((await admin.get(`/system/user-api/${user}`)).code, 200);
 });

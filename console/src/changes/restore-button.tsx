@@ -1,37 +1,30 @@
 import { Alert, Button } from 'antd';
 import { useState } from 'react';
-import { type AuditEntry, api } from '../api.ts';
+import type { AuditEntry } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { ChangeSummary } from '../ui/change-summary.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { isRestorable, restoreRecord } from '../ui/restore-record.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { getErrorMessage } from '../ui/use-notify.ts';
 import { changesTexts } from './texts.ts';
-
-const RESTORE: Record<string, (id: string, scope: { tenantId?: string }) => Promise<unknown>> = {
-  department: api.restoreDepartment,
-  user: api.restoreUser,
-  tenant: api.restoreTenant,
-};
 
 /** Restores one deleted record. A revert would restore everything that the same operation has deleted. */
 export function RestoreButton({ change }: { change: AuditEntry }) {
   const t = useTexts(changesTexts);
   const ownTenantId = useMe().tenant.tenantId;
   const [open, setOpen] = useState(false);
-  const { tenantId, resource, resourceId, action } = change;
-  const restoreRecord = RESTORE[resource];
   const restore = useApiMutation({
-    mutationFn: async () => restoreRecord?.(resourceId, tenantId === ownTenantId ? {} : { tenantId }),
+    mutationFn: () => restoreRecord(change, ownTenantId),
     successMessage: t.restored,
     invalidates: affectedBy.revert,
     onSuccess: () => setOpen(false),
     // The error is shown in the dialog.
     onError: () => true,
   });
-  if (!restoreRecord || action !== 'deleted') return null;
+  if (!isRestorable(change)) return null;
   const close = () => {
     setOpen(false);
     restore.reset();

@@ -4,15 +4,15 @@ import { Link } from 'react-router';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { DeletedRecord } from '../ui/deleted-record.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
-import { getErrorMessage } from '../ui/use-notify.ts';
 import { departmentsTexts } from './texts.ts';
 import { ROOT_ID, type TreeStore } from './tree-store.ts';
 
 /** The service reads this many departments in one request. */
 const MAX_BATCH = 500;
 
-/** Shown for a department that was deleted. Links to its nearest existing ancestor, or back to the tree. */
+/** Shown for a department that was deleted. Links to its nearest existing ancestor, or back to the tree, and offers to restore it. */
 export function DeletedDepartment({ id, tree, error: readError }: { id: number; tree: TreeStore; error: unknown }) {
   const t = useTexts(departmentsTexts);
   const {
@@ -35,15 +35,13 @@ export function DeletedDepartment({ id, tree, error: readError }: { id: number; 
   }, [tree, nearest]);
   if (error) return <LoadError error={error} onRetry={refetch} />;
   if (nearest === undefined) return <Loading />;
-  const name = tree.getNode(id)?.deptName;
   return (
-    <div className="state" role="alert">
-      <p className="state-title">{name ? t.wasDeleted(name) : getErrorMessage(readError)}</p>
+    <DeletedRecord resource="department" id={id} error={readError}>
       {nearest ? (
         <Link to={`/departments/${nearest.deptId}`}>{t.goToParent(nearest.deptName || t.unnamed(nearest.deptId))}</Link>
       ) : (
         <Link to="/departments">{t.back}</Link>
       )}
-    </div>
+    </DeletedRecord>
   );
 }

@@ -7,6 +7,7 @@ import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import type { Versioned } from '../request.ts';
 import { useIsAdministrator } from '../session.ts';
+import { DeletedLink } from '../ui/deleted-link.tsx';
 import { useHasDraft } from '../ui/draft.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
@@ -21,6 +22,7 @@ import { departmentsTexts } from './texts.ts';
 import { TreePanel } from './tree-panel.tsx';
 import { createTreeStore, departmentQuery, ROOT_ID } from './tree-store.ts';
 import { useDialog } from './use-dialog.ts';
+import { useTreeReloads } from './use-tree-reloads.ts';
 import './departments.css';
 
 const TREE_ID = 'departments-tree';
@@ -53,6 +55,7 @@ export default function Departments() {
     await tree.reload(...parentIds);
     if (id !== undefined) await tree.reveal(id).catch(() => undefined);
   };
+  useTreeReloads(tree, refresh);
   const toggleChecked = (node: Child) =>
     setChecked((previous) => {
       const next = new Map(previous);
@@ -95,6 +98,7 @@ export default function Departments() {
       <PageTitle title={t.title}>
         {administrator && (
           <>
+            <DeletedLink kind="department" />
             <ExportButton
               exportFile={(format) => api.exportDepartments({ ...(keyword ? { deptName: keyword } : {}), format })}
             />

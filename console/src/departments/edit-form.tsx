@@ -51,10 +51,10 @@ export function EditForm({ original, onClose, onSaved }: Props) {
         },
         getConflicts: (theirs) => compareValues(toFormValues(theirs), values),
       }),
+    successMessage: (outcome) => (outcome === 'saved' ? t.saved : undefined),
     onSuccess: (outcome) => {
       if (outcome !== 'saved') return;
       draft.clear();
-      notify.success(t.saved);
       onSaved(original.data);
       // The user may have opened another department in the meantime.
       if (isMounted()) onClose();

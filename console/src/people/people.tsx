@@ -8,6 +8,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator } from '../session.ts';
 import { Card } from '../ui/card.tsx';
+import { DeletedLink } from '../ui/deleted-link.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
@@ -48,6 +49,7 @@ function PeopleContent() {
   return (
     <>
       <PageTitle title={t.title}>
+        <DeletedLink kind="user" />
         <ExportButton exportFile={(format) => api.exportUsers({ ...toFilter(params), format })} />
         <Button
           icon={<ImportOutlined />}

@@ -78,9 +78,9 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
       });
     },
     invalidates: affectedBy.tenants,
+    successMessage: (outcome) => (outcome === 'saved' ? t.saved : undefined),
     onSuccess: (outcome) => {
       if (outcome !== 'saved') return;
-      notify.success(t.saved);
       discardDraft();
       // Wait for the next render: until then the guard would still ask about the draft.
       setTimeout(() => isMounted() && navigate(detailPath));

@@ -7,8 +7,9 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
+import { DeletedRecord } from '../ui/deleted-record.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { LoadError, Loading } from '../ui/states.tsx';
+import { Loading } from '../ui/states.tsx';
 import { CreatedNotice } from './created-notice.tsx';
 import { DetailCards } from './detail-cards.tsx';
 import { newTenantPath } from './new-tenant-path.ts';
@@ -30,7 +31,7 @@ export function TenantDetail() {
   return (
     <>
       <PageTitle title={t.title} />
-      {error ? <LoadError error={error} onRetry={refetch} /> : <Loading />}
+      {error ? <DeletedRecord resource="tenant" id={id} error={error} onRetry={refetch} /> : <Loading />}
     </>
   );
 }

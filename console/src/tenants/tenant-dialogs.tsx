@@ -5,7 +5,6 @@ import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { useNotify } from '../ui/use-notify.ts';
 import { fieldTexts } from './field-texts.ts';
 import { type TenantValues, toFormValues } from './form-values.ts';
 import { ParentSelect } from './parent-select.tsx';
@@ -23,15 +22,14 @@ interface DialogProps {
  */
 function useTenantChange({ tenant, onClose }: DialogProps, successMessage: string) {
   const saveTenant = useSaveTenant();
-  const notify = useNotify();
   return useApiMutation({
     mutationFn: async (change: Partial<TenantValues>) => {
       const { data, etag } = await api.readTenant(tenant.id);
       return saveTenant(tenant.id, etag, { ...toFormValues(data), ...change }, () => undefined);
     },
     invalidates: affectedBy.tenants,
+    successMessage: (outcome) => (outcome === 'saved' ? successMessage : undefined),
     onSuccess: (outcome) => {
-      if (outcome === 'saved') notify.success(successMessage);
       if (outcome !== 'cancelled') onClose();
     },
   });

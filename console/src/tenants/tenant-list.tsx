@@ -7,6 +7,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
+import { DeletedLink } from '../ui/deleted-link.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
@@ -40,6 +41,7 @@ export function TenantList() {
   return (
     <>
       <PageTitle title={t.title}>
+        <DeletedLink kind="tenant" />
         <ExportButton exportFile={(format) => api.exportTenants({ ...toExportFilter(params), format })} />
         {create}
       </PageTitle>

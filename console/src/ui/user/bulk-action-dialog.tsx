@@ -2,12 +2,13 @@ import { Alert, Button, Form, Progress, Radio } from 'antd';
 import { useRef } from 'react';
 import type { User } from '../../api.ts';
 import { useListFormat, useTexts } from '../../language.ts';
+import { recordWrites } from '../../writes.ts';
 import { DepartmentSelect } from '../department-select.tsx';
 import { Dialog } from '../dialog.tsx';
 import { LeaveGuard } from '../leave-guard.tsx';
 import { restoreFocus } from '../restore-focus.ts';
 import { useLastValue } from '../use-last-value.ts';
-import { useNotify } from '../use-notify.ts';
+import { useUndo } from '../use-undo.ts';
 import { generatePassword } from './generate-password.ts';
 import { NewCredentials } from './new-credentials.tsx';
 import { PasswordInput } from './password-input.tsx';
@@ -91,12 +92,13 @@ interface ActionFormProps {
 
 function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
   const t = useTexts(bulkActionTexts);
-  const notify = useNotify();
+  const showUndo = useUndo();
   const { kind, users, department } = action;
   const isSingle = users.length === 1;
   // A generated password is known to the administrator, so its user must replace it.
   const generatedPassword = useRef('');
   const start = async ({ deptId = department?.deptId, asMain = false, joining = users, password }: ActionValues) => {
+    const endRecording = recordWrites();
     const results = await run.start(
       { ...action, users: joining },
       {
@@ -108,8 +110,13 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
         }),
       },
     );
-    if (results?.length !== 1 || kind === 'password' || results.some(({ error }) => error !== undefined)) return;
-    notify.success(t[`${kind}Done`](joining[0] ? getDisplayName(joining[0]) : target));
+    const writes = endRecording();
+    if (!results || kind === 'password') return;
+    const done = results.filter(({ error }) => error === undefined).length;
+    // The dialog lists the results of several users.
+    if (results.length > 1 && done > 0) showUndo(t.doneOf(done, results.length), writes);
+    if (results.length !== 1 || done === 0) return;
+    showUndo(t[`${kind}Done`](joining[0] ? getDisplayName(joining[0]) : target), writes);
     onClose(results);
   };
   return (

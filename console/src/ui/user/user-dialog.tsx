@@ -3,10 +3,11 @@ import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useTexts } from '../../language.ts';
 import { queryKeys } from '../../query-keys.ts';
+import { DeletedRecord } from '../deleted-record.tsx';
 import { Dialog } from '../dialog.tsx';
 import { formQuery } from '../form-query.ts';
 import { LeaveGuard } from '../leave-guard.tsx';
-import { LoadError, Loading } from '../states.tsx';
+import { Loading } from '../states.tsx';
 import { useFormDialog } from '../use-form-dialog.ts';
 import { useLastValue } from '../use-last-value.ts';
 import { type Credentials, NewCredentials } from './new-credentials.tsx';
@@ -65,7 +66,7 @@ export function UserDialog({ person, tenantId, deptId, onSaved, onClose }: Props
           <NewCredentials credentials={[credentials]} onClose={onClose} />
         </>
       ) : error ? (
-        <LoadError error={error} onRetry={refetch} />
+        <DeletedRecord resource="user" id={id ?? 0} tenantId={tenantId} error={error} onRetry={refetch} />
       ) : id !== null && !data ? (
         <Loading />
       ) : (

@@ -84,11 +84,11 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
   const { mutate, isPending } = useApiMutation({
     mutationFn: save,
     invalidates: affectedBy.users,
+    successMessage: (isSaved, { nickName, userName }) =>
+      isSaved ? (original ? t.saved : t.created)(nickName || userName) : undefined,
     onSuccess: (isSaved, values) => {
       if (!isSaved) return;
       draft.clear();
-      const name = values.nickName || values.userName;
-      notify.success(original ? t.saved(name) : t.created(name));
       if (original?.data.userId === me.userId && !tenantId) void refreshMe();
       const { userName, password = '' } = values;
       onSaved(original ? undefined : { tenantId: userTenantId, userName, password });

@@ -1,0 +1,46 @@
+import { UndoOutlined } from '@ant-design/icons';
+import { Button } from 'antd';
+import { Link } from 'react-router';
+import type { AuditEntry } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { formatDateTime, getResourceName } from '../ui/change-summary.tsx';
+import { restoreRecord } from '../ui/restore-record.ts';
+import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { deletedTexts } from './texts.ts';
+
+/** A deleted record with a button that restores it. */
+export function DeletedRow({ change, descendantCount }: { change: AuditEntry; descendantCount: number }) {
+  const t = useTexts(deletedTexts);
+  const ownTenantId = useMe().tenant.tenantId;
+  const { resource, resourceId } = change;
+  const name = getResourceName(change) || t.unnamed(resourceId);
+  const restore = useApiMutation({
+    mutationFn: () => restoreRecord(change, ownTenantId),
+    successMessage: t.restored(name),
+    invalidates: affectedBy.revert,
+  });
+  return (
+    <li className="deleted-row">
+      <div className="deleted-name">
+        <span>
+          {name}
+          {descendantCount > 0 && <span className="secondary"> · {t.with(descendantCount)}</span>}
+        </span>
+        <span className="secondary">{t.deletedBy(change.by || t.system, formatDateTime(change.time))}</span>
+      </div>
+      <Link to={`/changes?resource=${resource}&resourceId=${resourceId}`} aria-label={t.historyOf(name)}>
+        {t.history}
+      </Link>
+      <Button
+        icon={<UndoOutlined />}
+        loading={restore.isPending}
+        aria-label={t.restoreOf(name)}
+        onClick={() => restore.mutate()}
+      >
+        {t.restore}
+      </Button>
+    </li>
+  );
+}

@@ -1,0 +1,81 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Button, Segmented } from 'antd';
+import { Link, useNavigate, useParams } from 'react-router';
+import { api } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { useIsAdministrator } from '../session.ts';
+import { Card } from '../ui/card.tsx';
+import { PageTitle } from '../ui/page-title.tsx';
+import type { Restorable } from '../ui/restore-record.ts';
+import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { DeletedRow } from './deleted-row.tsx';
+import { withoutDescendants } from './descendants.ts';
+import { deletedTexts } from './texts.ts';
+import './deleted.css';
+
+const KINDS: readonly Restorable[] = ['department', 'user', 'tenant'];
+const PAGE_SIZE = 50;
+
+/** The departments, users and tenants that are deleted and can be restored. The kind is in the URL. */
+export default function Deleted() {
+  const t = useTexts(deletedTexts);
+  const administrator = useIsAdministrator();
+  const navigate = useNavigate();
+  const { kind: kindParam } = useParams();
+  const kind = KINDS.find((known) => known === kindParam) ?? 'department';
+  return (
+    <>
+      <PageTitle title={t.title}>{administrator && <Link to="/changes?action=deleted">{t.changes}</Link>}</PageTitle>
+      <AdministratorsOnly>
+        <Card>
+          <Segmented<Restorable>
+            aria-label={t.kinds}
+            name="kind"
+            className="margin-bottom"
+            value={kind}
+            onChange={(next) => navigate(`/deleted/${next}`)}
+            options={KINDS.map((value) => ({ value, label: t[value] }))}
+          />
+          <p className="secondary deleted-hint">{kind === 'department' ? `${t.hint} ${t.departmentHint}` : t.hint}</p>
+          <List key={kind} kind={kind} />
+        </Card>
+      </AdministratorsOnly>
+    </>
+  );
+}
+
+function List({ kind }: { kind: Restorable }) {
+  const t = useTexts(deletedTexts);
+  // Only this ledger: it also has copies of the changes to tenants below, and those of deleted tenants are not searched.
+  const filter = { resource: kind, action: 'deleted', latest: true, below: false } as const;
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: queryKeys.changes.list({ ...filter, deleted: true }),
+    queryFn: ({ pageParam, signal }) =>
+      api.listChanges({ ...filter, limit: PAGE_SIZE, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ data: { next } }) => next ?? undefined,
+    staleTime: 0,
+  });
+  if (error && !data) return <LoadError error={error} onRetry={refetch} />;
+  if (!data) return <Loading />;
+  const rows = withoutDescendants(data.pages.flatMap(({ data: { rows } }) => rows));
+  if (rows.length === 0) return <Empty text={{ department: t.none, user: t.noUsers, tenant: t.noTenants }[kind]} />;
+  return (
+    <>
+      <ul className="item-list">
+        {rows.map(({ change, descendantCount }) => (
+          <DeletedRow key={change.id} change={change} descendantCount={descendantCount} />
+        ))}
+      </ul>
+      {error && <LoadError error={error} />}
+      {hasNextPage && (
+        <p className="deleted-more">
+          <Button loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
+            {t.older}
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}

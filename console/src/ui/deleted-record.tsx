@@ -1,0 +1,85 @@
+import { UndoOutlined } from '@ant-design/icons';
+import { useQuery } from '@tanstack/react-query';
+import { Button } from 'antd';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import { api, type Id } from '../api.ts';
+import { ApiError } from '../http.ts';
+import { useTexts } from '../language.ts';
+import { affectedBy, queryKeys } from '../query-keys.ts';
+import { useIsAdministrator, useMe } from '../session.ts';
+import { formatDateTime, getResourceName } from './change-summary.tsx';
+import { type Restorable, restoreRecord } from './restore-record.ts';
+import { LoadError, Loading } from './states.tsx';
+import { uiTexts } from './texts.ts';
+import { reloadTrees } from './tree-reloads.ts';
+import { useApiMutation } from './use-api-mutation.ts';
+import { getErrorMessage } from './use-notify.ts';
+
+interface Props {
+  resource: Restorable;
+  id: Id;
+  /** The tenant of the record. Default: the user's own. */
+  tenantId?: string | undefined;
+  /** The error with which the record could not be read. */
+  error: unknown;
+  onRetry?: () => void;
+  /** Links that help the user to continue. */
+  children?: ReactNode;
+}
+
+/** Shown in place of a record that cannot be read: says who deleted it, with its history and a button to restore it. */
+export function DeletedRecord({ resource, id, tenantId, error, onRetry, children }: Props) {
+  const t = useTexts(uiTexts);
+  const ownTenantId = useMe().tenant.tenantId;
+  const isMissing = error instanceof ApiError && error.status === 404;
+  const filter = {
+    resource,
+    resourceId: String(id),
+    action: 'deleted',
+    latest: true,
+    below: false,
+    limit: 1,
+    // The ledger of the user's own tenant has copies of the changes to tenants below.
+    ...(tenantId && tenantId !== ownTenantId ? { tenantId } : {}),
+  };
+  const enabled = useIsAdministrator() && isMissing;
+  const deletion = useQuery({
+    queryKey: queryKeys.changes.list(filter),
+    queryFn: ({ signal }) => api.listChanges(filter, signal),
+    enabled,
+    staleTime: 0,
+  });
+  const restore = useApiMutation({
+    mutationFn: () =>
+      restoreRecord({ resource, resourceId: String(id), tenantId: tenantId ?? ownTenantId }, ownTenantId),
+    successMessage: t.restored,
+    invalidates: affectedBy.revert,
+    onSuccess: () => reloadTrees('all'),
+  });
+  if (enabled && deletion.isPending) return <Loading />;
+  const [change] = deletion.data?.data.rows ?? [];
+  if (!change && !children) return <LoadError error={error} {...(onRetry ? { onRetry } : {})} />;
+  if (!change)
+    return (
+      <div className="state" role="alert">
+        <p className="state-title">{getErrorMessage(error)}</p>
+        {children}
+      </div>
+    );
+  const name = getResourceName(change) || `#${id}`;
+  const scope = filter.tenantId ? `&tenant=${filter.tenantId}` : '';
+  return (
+    <div className="state" role="alert">
+      <p className="state-title">{t.wasDeleted(name)}</p>
+      <p>{t.deletedBy(change.by || '—', formatDateTime(change.time))}</p>
+      <div className="form-actions state-actions">
+        <Button type="primary" icon={<UndoOutlined />} loading={restore.isPending} onClick={() => restore.mutate()}>
+          {t.restore}
+        </Button>
+        <Link to={`/changes?resource=${resource}&resourceId=${id}${scope}`}>{t.history}</Link>
+        {children}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+import { type AuditEntry, api, type Id } from '../api.ts';
+
+export type Restorable = 'department' | 'user' | 'tenant';
+
+const RESTORE: Record<Restorable, (id: Id, scope: { tenantId?: string }) => Promise<unknown>> = {
+  department: api.restoreDepartment,
+  user: api.restoreUser,
+  tenant: api.restoreTenant,
+};
+
+/** Whether a change is a deletion that `restoreRecord` can take back. */
+export const isRestorable = ({ resource, action }: Pick<AuditEntry, 'resource' | 'action'>): boolean =>
+  resource in RESTORE && action === 'deleted';
+
+/** Restores one deleted record. A revert would restore everything that the same request has deleted. */
+export const restoreRecord = (
+  { resource, resourceId, tenantId }: Pick<AuditEntry, 'resource' | 'resourceId' | 'tenantId'>,
+  ownTenantId: string,
+): Promise<unknown> => RESTORE[resource as Restorable](resourceId, tenantId === ownTenantId ? {} : { tenantId });

@@ -1,0 +1,73 @@
+import type { Operations } from '../../client/src/main.ts';
+import { randomKey } from '../../client/src/request.ts';
+
+/** A write that the service can revert. The console chooses its request id, which the ledger stores with its changes. */
+export interface Write {
+  requestId: string;
+  /** The tenant whose ledger has the changes; undefined: the user's own. */
+  tenantId: string | undefined;
+}
+
+const REVERTIBLE: ReadonlySet<string> = new Set<keyof Operations>([
+  'updateDepartment',
+  'patchDepartment',
+  'orderDepartments',
+  'deleteDepartments',
+  'updateUser',
+  'patchUser',
+  'deleteUsers',
+  'updateTenant',
+  'patchTenant',
+  'deleteTenant',
+]);
+
+interface Params {
+  tenantId?: string;
+  body?: { tenantId?: string; password?: string | null };
+}
+
+/** The request ids of the last writes of this tab. */
+const ownRequestIds = new Set<string>();
+const MAX_REMEMBERED = 100;
+
+/** Whether a change was made by this tab, which has already shown it. */
+export const isOwnWrite = (requestId: string | null): boolean => requestId !== null && ownRequestIds.has(requestId);
+
+/** Returns how a call can be undone, or undefined if it cannot: a new password is not reverted. */
+export function startWrite(name: string, params: unknown): Write | undefined {
+  const { tenantId, body } = (params ?? {}) as Params;
+  if (!REVERTIBLE.has(name) || body?.password) return undefined;
+  const requestId = randomKey();
+  ownRequestIds.add(requestId);
+  for (const id of ownRequestIds) if (ownRequestIds.size > MAX_REMEMBERED) ownRequestIds.delete(id);
+  // The body of a user names the tenant that the user belongs to; that of a tenant, the tenant itself.
+  return { requestId, tenantId: tenantId ?? (name.endsWith('User') ? body?.tenantId : undefined) };
+}
+
+interface Recording {
+  writes: Write[];
+  isShared: boolean;
+}
+
+const recordings = new Set<Recording>();
+
+/**
+ * Records the writes of one action of the user, until the returned function is called. That returns none if another action
+ * wrote something at the same time: it is not known which of the two a write belongs to.
+ */
+export function recordWrites(): () => Write[] {
+  const recording: Recording = { writes: [], isShared: false };
+  recordings.add(recording);
+  return () => {
+    recordings.delete(recording);
+    return recording.isShared ? [] : recording.writes;
+  };
+}
+
+/** Adds a write that has succeeded. */
+export function addWrite(write: Write): void {
+  for (const recording of recordings) {
+    recording.writes.push(write);
+    recording.isShared ||= recordings.size > 1;
+  }
+}
