@@ -106,6 +106,7 @@ const importOf = (kind: ImportKind) => (kind === 'people' ? client.importUsers :
 
 /** Every operation of the service that the console uses, named after its operationId in the OpenAPI document. */
 export const api = {
+  readMe: (signal?: Signal) => client.readMe({}, { signal }),
   readVersion: (signal?: Signal) => client.readVersion({}, { signal }),
 
   listDepartments: (query: DeptFilter, signal?: Signal) => client.listDepartments(query, { signal }),

@@ -16,8 +16,8 @@ export type Session =
   | { state: 'loggedIn'; me: Me }
   /** An administrator has set the password. The service rejects everything until the user has changed it. */
   | { state: 'passwordChange' }
-  /** The page stays as it is, and a dialog asks for the password. */
-  | { state: 'expired'; me: Me };
+  /** The page stays as it is, and a dialog asks for the password. `error`: why the service ended the session. */
+  | { state: 'expired'; me: Me; error?: ApiError };
 
 /** What the login form sends. */
 export type Login = LogInData['body'];
@@ -121,7 +121,8 @@ function waitForLogin(error: ApiError): Promise<void> {
   const current = session.get();
   if (current.state !== 'loggedIn' && current.state !== 'expired') throw error;
   accessToken = undefined;
-  session.set({ state: 'expired', me: current.me });
+  // An expired session needs no explanation. A disabled user or tenant does.
+  session.set({ state: 'expired', me: current.me, ...(error.reason === 'REFRESH_REFUSED' ? {} : { error }) });
   return new Promise((resolve, reject) => {
     loginWaiters.push({ resolve, reject });
   });

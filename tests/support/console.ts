@@ -37,6 +37,8 @@ export interface PageSettings {
   viewport?: { width: number; height: number };
   dark?: boolean;
   motion?: boolean;
+  /** Whether the page follows the changes of others. Off by default: most tests decide themselves when a page refetches. */
+  live?: boolean;
 }
 
 export interface ConsoleFixture {
@@ -127,6 +129,7 @@ export async function startConsole(
     // Trace only actions and requests, which is cheap; DOM snapshots of each action cost a third more CPU time. A failed
     // test saves the final DOM and a screenshot.
     await context.tracing.start();
+    await context.addInitScript("try { localStorage['banyan.live'] ??= 'off' } catch {}");
     context.on('page', recordEvents);
     return context.newPage();
   };
@@ -192,7 +195,7 @@ const tabsOf = (page: Page) =>
  */
 export async function resetToLogin(
   page: Page,
-  { language = 'zh', viewport = DESKTOP, dark = false, motion = false }: PageSettings = {},
+  { language = 'zh', viewport = DESKTOP, dark = false, motion = false, live = false }: PageSettings = {},
 ): Promise<void> {
   const context = page.context();
   for (const tab of [context, ...context.pages()]) await tab.unrouteAll({ behavior: 'ignoreErrors' });
@@ -215,6 +218,9 @@ export async function resetToLogin(
     const choose = (key, newValue) => dispatchEvent(new StorageEvent('storage', { key, newValue }));
     choose('banyan.language', '${language}');
     choose('banyan.theme', 'system');
+    // Read when the first screen after the login loads.
+    localStorage.setItem('banyan.live', '${live ? 'on' : 'off'}');
+    choose('banyan.live', '${live ? 'on' : 'off'}');
   }`);
   await page.getByRole('heading', { name: language === 'zh' ? '登录榕树' : 'Log in to Banyan' }).waitFor();
   pageErrors.get(page)?.splice(0);

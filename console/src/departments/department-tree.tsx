@@ -2,6 +2,7 @@ import { type KeyboardEvent, useCallback, useEffect, useMemo } from 'react';
 import type { Child } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useStore } from '../store.ts';
+import { LiveMark } from '../ui/live-mark.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { TreeView } from '../ui/tree/tree-view.tsx';
 import type { DragHandlers } from '../ui/tree/types.ts';
@@ -38,7 +39,15 @@ export function DepartmentTree({ tree, ...props }: Props) {
     [tree],
   );
   const loadMore = useCallback((parentId: number) => void tree.loadMore(parentId), [tree]);
-  const renderExtra = useCallback(({ status }: Child) => status === '1' && <StatusTag>{t.disabled}</StatusTag>, [t]);
+  const renderExtra = useCallback(
+    ({ deptId, status }: Child) => (
+      <>
+        {status === '1' && <StatusTag>{t.disabled}</StatusTag>}
+        <LiveMark resource="department" id={deptId} />
+      </>
+    ),
+    [t],
+  );
   return (
     <TreeView
       {...props}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Segmented } from 'antd';
 import { api } from '../api.ts';
 import { setLanguage, useLanguage, useListFormat, useTexts } from '../language.ts';
+import { liveUpdates } from '../live.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { useStore } from '../store.ts';
@@ -50,6 +51,7 @@ function DisplaySettings() {
   const t = useTexts(meTexts);
   const language = useLanguage();
   const mode = useStore(themeMode);
+  const live = useStore(liveUpdates);
   return (
     <div className="settings-grid">
       <span id="choose-language">{t.language}</span>
@@ -70,6 +72,14 @@ function DisplaySettings() {
         value={mode}
         onChange={themeMode.set}
         options={(['light', 'dark', 'system'] as const).map((value) => ({ value, label: t[value] }))}
+      />
+      <span id="choose-live">{t.live}</span>
+      <Segmented<'on' | 'off'>
+        aria-labelledby="choose-live"
+        name="live"
+        value={live}
+        onChange={liveUpdates.set}
+        options={(['on', 'off'] as const).map((value) => ({ value, label: t[value] }))}
       />
     </div>
   );

@@ -21,12 +21,14 @@ import logo from './banyan.svg';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import { Loading } from './states.tsx';
 import { uiTexts } from './texts.ts';
+import { useLiveUpdates } from './use-live-updates.ts';
 import { useNotify } from './use-notify.ts';
 
 /** The layout of every screen except the login: header, navigation and content. */
 export default function AppLayout() {
   const { tenantId, userId } = useMe().user;
   const t = useTexts(uiTexts);
+  useLiveUpdates();
   return (
     // The key discards open dialogs and notifications when the user changes: they must not act for the next user.
     <App component={false} key={`${tenantId}/${userId}`}>

@@ -12,7 +12,9 @@ import { getErrorMessage } from './use-notify.ts';
  */
 export function SessionExpiredDialog() {
   const t = useTexts(uiTexts);
-  const { state } = useSession();
+  const session = useSession();
+  const { state } = session;
+  const reason = session.state === 'expired' ? session.error : undefined;
   const { user, tenant } = useMe();
   const [error, setError] = useState<unknown>();
   const [isMissing, setIsMissing] = useState(false);
@@ -38,6 +40,7 @@ export function SessionExpiredDialog() {
   };
   return (
     <Modal open={state === 'expired'} title={t.expired} footer={null} closable={false} keyboard={false} destroyOnHidden>
+      {reason && <Alert type="warning" showIcon title={getErrorMessage(reason)} className="margin-bottom" />}
       <p>{t.expiredHint}</p>
       <p>
         <strong>{user.nickName || user.userName}</strong> · {tenant.tenantName || tenant.tenantId}

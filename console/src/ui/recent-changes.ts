@@ -1,0 +1,25 @@
+import { createStore, useStore } from '../store.ts';
+
+/** The names of the users who have changed records in the last seconds, by record. Screens mark these records. */
+const recentChanges = createStore<ReadonlyMap<string, string>>(new Map());
+
+const MARKED_MS = 5000;
+/** More marks than fit on a screen would cost time and show nothing. */
+const MAX_MARKS = 200;
+
+const keyOf = (resource: string, id: number | string) => `${resource}/${id}`;
+
+export function markChanged(resource: string, id: number | string, userName: string): void {
+  const key = keyOf(resource, id);
+  if (recentChanges.get().size >= MAX_MARKS) return;
+  recentChanges.set(new Map(recentChanges.get()).set(key, userName));
+  setTimeout(() => {
+    const next = new Map(recentChanges.get());
+    next.delete(key);
+    recentChanges.set(next);
+  }, MARKED_MS);
+}
+
+/** Returns the name of the user who has just changed the record. */
+export const useRecentChange = (resource: string, id: number | string): string | undefined =>
+  useStore(recentChanges).get(keyOf(resource, id));

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
+import { expectOk } from '../support/expect.ts';
+import { waitFor } from '../support/wait.ts';
+import { createCompany, credentialsOf, row, tree } from './departments-page.ts';
+
+const fixture = await startConsole();
+const { service } = fixture;
+
+const isStream = (url: string) => url.includes('/change-api/stream');
+
+/** Logs in with live updates and waits until the page follows the changes. */
+async function logInLive(credentials: Parameters<typeof fixture.logIn>[0], path: string): Promise<Page> {
+  const page = await fixture.sharedPage();
+  const opened = page.waitForResponse((response) => isStream(response.url()));
+  await fixture.logIn(credentials, path, { live: true });
+  await opened;
+  return page;
+}
+
+test('what another administrator changes appears in the tree and is marked for a moment, without a reload', async () => {
+  const { admin, research, web, market } = await createCompany(service);
+  await admin.createUser({ userName: 'second', nickName: '李雷', roles: ['admin'] });
+  const second = await service.logIn(admin.tenantId, 'second');
+  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
+  const item = (name: string) => tree(page).getByRole('treeitem').filter({ hasText: name });
+  await item('前端组').waitFor();
+  // Marks disappear after some seconds, so a slow test would miss them.
+  await page.evaluate(`{
+    window.marks = new Set();
+    const record = () => document.querySelectorAll('[role=treeitem]:has(.live-mark)').forEach(({ textContent }) => marks.add(textContent));
+    new MutationObserver(record).observe(document.body, { childList: true, subtree: true });
+  }`);
+  const { data } = await second.get(`/system/dept-api/${market}`);
+  expectOk(await second.put('/system/dept-api', { ...data, leader: '兰' }));
+  await waitFor('the row is marked', () =>
+    page.evaluate("[...marks].some((text) => text.includes('市场部') && text.includes('second 刚刚修改'))"),
+  );
+  await item('市场部').filter({ hasNotText: '刚刚修改' }).waitFor();
+  await second.createDepartment({ deptName: '测试组', parentId: research });
+  await item('测试组').waitFor();
+  // A department without children gets its first one.
+  await second.createDepartment({ deptName: '广告组', parentId: market });
+  await tree(page).locator('[role=treeitem][aria-expanded]').filter({ hasText: '市场部' }).waitFor();
+  expectOk(await second.delete(`/system/dept-api/${market}?subtree=true`));
+  await item('市场部').waitFor({ state: 'detached' });
+  await expectNoAxeViolations(page);
+  expectNoCspViolations(page);
+});
+
+test('an open form keeps what was typed when someone else saves the same record, and the conflict is shown', async () => {
+  const { admin, market } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), `/departments/${market}`);
+  await page.getByRole('button', { name: '编辑' }).click();
+  await page.getByLabel('部门名称').fill('营销部');
+  const { data } = await admin.get(`/system/dept-api/${market}`);
+  expectOk(await admin.put('/system/dept-api', { ...data, deptName: '增长部', leader: '兰' }));
+  await tree(page).getByRole('treeitem').filter({ hasText: '增长部' }).waitFor();
+  assert.equal(await page.getByLabel('部门名称').inputValue(), '营销部');
+  await page.getByRole('button', { name: '保存' }).click();
+  await page.getByRole('dialog').filter({ hasText: '内容已被他人修改' }).waitFor();
+});
+
+test('a user who is disabled is asked to log in at once', async () => {
+  const { admin } = await createCompany(service);
+  const id = await admin.createUser({ userName: 'second', roles: ['admin'] });
+  const page = await logInLive({ tenantId: admin.tenantId, username: 'second' }, '/people');
+  const { data } = await admin.get(`/system/user-api/${id}`);
+  expectOk(await admin.put('/system/user-api', { ...data, status: '1' }));
+  await page.getByRole('dialog').filter({ hasText: '登录已过期' }).waitFor();
+});
+
+test('a user whose tenant is disabled sees the reason at once', async () => {
+  const { admin } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), '/people');
+  const { data } = await service.root.get(`/system/tenant-api/list?tenantId=${admin.tenantId}`);
+  expectOk(await service.root.patch(`/system/tenant-api/${data.rows[0].id}`, { status: '1' }));
+  const dialog = page.getByRole('dialog').filter({ hasText: '登录已过期' });
+  await dialog.getByText('租户或其上级租户已被停用').waitFor();
+});
+
+test('a hidden page has no connection, and gets what it has missed when it is shown again', async () => {
+  const { admin, research, web } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
+  await row(page, '前端组').waitFor();
+  const setVisibility = (state: 'hidden' | 'visible') =>
+    page.evaluate(`{
+      Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }`);
+  const closed = page.waitForEvent('requestfailed', (request) => isStream(request.url()));
+  await setVisibility('hidden');
+  await closed;
+  await admin.createDepartment({ deptName: '测试组', parentId: research });
+  await setVisibility('visible');
+  await tree(page).getByRole('treeitem').filter({ hasText: '测试组' }).waitFor();
+});
