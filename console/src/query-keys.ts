@@ -21,6 +21,7 @@ export const queryKeys = {
     users: (id: Id, filter: object) => ['departments', 'users', id, filter],
     chart: (rootId: string, levels: string) => ['departments', 'chart', rootId, levels],
     diff: (from: string, to: string | null) => ['departments', 'diff', from, to],
+    pastTree: (day: string) => ['departments', 'past-tree', day],
   },
   users: {
     all: ['users'],

@@ -14,6 +14,7 @@ const Person = lazyScreen(() => import('./people/person.tsx'));
 const Changes = lazyScreen(() => import('./changes/changes.tsx'));
 const Deleted = lazyScreen(() => import('./deleted/deleted.tsx'));
 const Diff = lazyScreen(() => import('./changes/diff.tsx'));
+const PastTree = lazyScreen(() => import('./changes/past-tree.tsx'));
 const Webhooks = lazyScreen(() => import('./webhooks/webhooks.tsx'));
 const Keys = lazyScreen(() => import('./keys/keys.tsx'));
 const Quotas = lazyScreen(() => import('./quotas/quotas.tsx'));
@@ -42,6 +43,7 @@ export const router = createBrowserRouter([
           { path: 'people/:id', element: <Person /> },
           { path: 'changes', element: <Changes /> },
           { path: 'changes/diff', element: <Diff /> },
+          { path: 'changes/tree', element: <PastTree /> },
           { path: 'deleted/:kind?', element: <Deleted /> },
           { path: 'webhooks/*', element: <Webhooks /> },
           { path: 'keys', element: <Keys /> },

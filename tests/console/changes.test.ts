@@ -78,7 +78,12 @@ test('the audit log can be filtered and shows the changed fields of an entry', a
   assert.equal(await list.getByRole('row').count(), 3);
   await expectNoAxeViolations(page);
   await screenshot(page, 'changes');
-  await list.getByRole('textbox', { name: '操作人' }).fill('nobody');
+  // The row itself says what changed.
+  const renamed = list.getByRole('listitem').filter({ hasText: '部门名称 研发部 → 研究院' });
+  await renamed.getByText('负责人 兰 → 竹').waitFor();
+  // The department moved: its parents are named.
+  await list.getByRole('listitem').filter({ hasText: '上级部门 市场部 → 研究院' }).waitFor();
+  await list.getByRole('combobox', { name: '操作人' }).fill('nobody');
   await list.getByText('没有符合条件的变更').waitFor();
   await list.getByRole('button', { name: '清除筛选' }).click();
   await list.getByText('登录成功').first().waitFor();
@@ -93,8 +98,7 @@ test('the audit log can be filtered and shows the changed fields of an entry', a
 
 test('the audit log loads older changes on demand; an administrator can filter it by descendant tenant', async () => {
   const branch = await fixture.service.createTenant({ tenantName: '分公司' });
-  const departments = Array.from({ length: 31 }, (_, n) => ({ ref: `${n}`, deptName: `分公司部门 ${n}` }));
-  assert.equal((await branch.post('/system/dept-api/bulk', { departments })).code, 200);
+  for (let n = 0; n < 31; n++) await branch.createDepartment({ deptName: `分公司部门 ${n}` });
   const page = await fixture.logIn({}, '/changes');
   const list = page.getByRole('region', { name: '变更' });
   const rows = list.getByRole('listitem');
@@ -114,6 +118,52 @@ test('the audit log loads older changes on demand; an administrator can filter i
   await rows.filter({ hasText: '分公司部门' }).first().waitFor({ state: 'detached' });
 });
 
+test('the audit log has one row for one action, a heading for each day, and filters by action and person', async () => {
+  const admin = await fixture.service.createTenant();
+  const { top, left, right } = await createDepartments(admin, {
+    top: { deptName: '厂区' },
+    left: { parentRef: 'top', deptName: '左区' },
+    right: { parentRef: 'top', deptName: '右区' },
+  });
+  for (const [n, deptId] of [left, left, right].entries())
+    await admin.createUser({ userName: `worker${n}`, nickName: `工人${n}`, deptId });
+  await admin.createUser({ userName: 'second', nickName: '李雷', roles: ['admin'] });
+  const second = await fixture.service.logIn(admin.tenantId, 'second');
+  assert.equal((await second.delete(`/system/dept-api/${top}?subtree=true&users=delete`)).code, 200);
+  const page = await fixture.logIn(credentialsOf(admin), '/changes');
+  const list = page.getByRole('region', { name: '变更', exact: true });
+  const rows = list.getByRole('listitem');
+  const deletion = rows.filter({ hasText: '删除 3 个部门' });
+  await deletion.waitFor();
+  assert.match(await deletion.innerText(), /删除 3 人/);
+  await rows.filter({ hasText: '新建 3 个部门' }).waitFor();
+  await list.getByRole('heading', { name: /^\d{4}-\d\d-\d\d 今天$/ }).waitFor();
+  await deletion.getByRole('button', { name: /^详情/ }).first().click();
+  await deletion.getByRole('button', { name: '详情：用户 工人1' }).waitFor();
+  await expectNoAxeViolations(page);
+  await deletion.getByRole('button', { name: '撤销此变更' }).click();
+  await page
+    .getByRole('dialog', { name: '撤销此变更？' })
+    .getByRole('button', { name: /^撤\s*销$/ })
+    .click();
+  await page.getByText('变更已撤销').waitFor();
+  assert.equal((await admin.get(`/system/dept-api/${top}/users?below=true`)).data.total, 3);
+  // The person is found by a part of the name, and picked.
+  await list.getByRole('combobox', { name: '操作人' }).fill('李');
+  await page.getByTitle('李雷 second').click();
+  await page.waitForURL(/user=second/);
+  await rows.filter({ hasText: '新建 3 个部门' }).waitFor({ state: 'detached' });
+  await deletion.waitFor();
+  await list.getByRole('combobox', { name: '操作', exact: true }).click();
+  await page.getByTitle('删除', { exact: true }).click();
+  await page.waitForURL(/action=deleted/);
+  await list.getByRole('button', { name: '最近 7 天' }).click();
+  await page.waitForURL(/from=\d{4}-/);
+  await deletion.waitFor();
+  assert.equal(await list.getByRole('heading', { level: 2 }).count(), 1);
+  expectNoCspViolations(page);
+});
+
 test('the diff between two points in time lists created, moved, renamed and deleted departments', async () => {
   const page = await fixture.logIn(credentials, `/changes/diff?from=${beforeEdits}`);
   await diffCard(page, /^移动（1）/)
@@ -126,6 +176,8 @@ test('the diff between two points in time lists created, moved, renamed and dele
   await diffCard(page, /^其他修改/)
     .getByRole('row', { name: '负责人 兰 竹' })
     .waitFor();
+  // It says who, and includes users.
+  await diffCard(page, /^移动/).getByText('操作人：boss').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'changes-diff');
   await page.getByRole('button', { name: '最近 7 天' }).click();
@@ -143,6 +195,64 @@ test('the diff between two points in time lists created, moved, renamed and dele
   await page.getByText('该时间段内部门无变化').waitFor();
   await choose('结束时间', '2019-01-02 00:00:00', /to=2019-/);
   await page.getByRole('alert').getByText('结束时间不能早于开始时间').waitFor();
+  expectNoCspViolations(page);
+});
+
+test('the diff lists users who were created, moved, changed or deleted, and who did it', async () => {
+  const admin = await fixture.service.createTenant();
+  const { left, right } = await createDepartments(admin, { left: { deptName: '左区' }, right: { deptName: '右区' } });
+  const create = (userName: string, nickName: string) => admin.createUser({ userName, nickName, deptId: left });
+  const [moved, edited, gone] = [await create('m', '甲一'), await create('e', '乙二'), await create('g', '丙三')];
+  const from = new Date().toISOString();
+  const editUser = async (id: string, changes: object) => {
+    const { data } = await admin.get(`/system/user-api/${id}`);
+    assert.equal((await admin.put('/system/user-api', { ...data, ...changes })).code, 200);
+  };
+  await editUser(moved, { deptId: right });
+  await editUser(edited, { phone: '13900000001' });
+  assert.equal((await admin.delete(`/system/user-api/${gone}`)).code, 200);
+  await create('n', '丁四');
+  const page = await fixture.logIn(credentialsOf(admin), `/changes/diff?from=${from}`);
+  const moves = diffCard(page, /^调动用户（1）/);
+  await moves.getByText('左区').waitFor();
+  assert.match(await moves.innerText(), /甲一\s*操作人：boss\s*左区\s*→\s*右区/);
+  await diffCard(page, /^修改用户（1）/)
+    .getByText('13900000001')
+    .waitFor();
+  await diffCard(page, /^删除用户（1）/)
+    .getByText('丙三')
+    .waitFor();
+  await diffCard(page, /^新增用户（1）/)
+    .getByText('丁四')
+    .waitFor();
+  await expectNoAxeViolations(page);
+});
+
+test('the tree can be opened as it was at the end of a day', async () => {
+  const admin = await fixture.service.createTenant();
+  const { top, low } = await createDepartments(admin, {
+    top: { deptName: '旧总部' },
+    low: { parentRef: 'top', deptName: '旧车间' },
+  });
+  const { superuser } = fixture.service;
+  // The ledger takes the time from the database.
+  await superuser`update banyan.changes set time = time - interval '3 days' where tenant_id = ${admin.tenantId}`;
+  await edit(admin, top, { deptName: '新总部' });
+  assert.equal((await admin.delete(`/system/dept-api/${low}`)).code, 200);
+  const page = await fixture.logIn(credentialsOf(admin), '/changes');
+  await page.getByRole('link', { name: '历史组织架构' }).click();
+  const dayOf = (daysAgo: number) =>
+    page.evaluate(`new Date(Date.now() - ${daysAgo} * 86400000).toLocaleDateString('sv')`) as Promise<string>;
+  const day = await dayOf(1);
+  await visit(page, `/changes/tree?day=${day}`);
+  const past = page.getByRole('tree', { name: `${day} 的组织架构` });
+  await past.getByRole('treeitem', { name: '旧总部' }).waitFor();
+  await past.getByRole('treeitem', { name: '旧车间' }).waitFor();
+  await expectNoAxeViolations(page);
+  await page.getByLabel('日期').fill(await dayOf(0));
+  await page.getByLabel('日期').press('Enter');
+  await page.getByRole('treeitem', { name: '新总部' }).waitFor();
+  assert.equal(await page.getByRole('treeitem').count(), 1);
   expectNoCspViolations(page);
 });
 

@@ -1,10 +1,11 @@
-import { DatePicker, Input, Select } from 'antd';
+import { Button, DatePicker, Select } from 'antd';
+import dayjs from 'dayjs';
 import { useTexts } from '../language.ts';
 import { changeTexts } from '../ui/change-texts.ts';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { useDayjs } from '../ui/use-dayjs.ts';
-import { useSearchText } from '../ui/use-search-text.ts';
-import { type ChangesParams, RESOURCES, type Resource } from './params.ts';
+import { ACTIONS, type Action, type ChangesParams, RESOURCES, type Resource } from './params.ts';
+import { PersonFilter } from './person-filter.tsx';
 import { TenantFilter } from './tenant-filter.tsx';
 import { changesTexts } from './texts.ts';
 
@@ -14,12 +15,17 @@ interface Props {
 }
 
 const DATE_FORMAT = 'YYYY-MM-DD';
+const daysAgo = (days: number) => dayjs().subtract(days, 'day').format(DATE_FORMAT);
 
 export function ChangeFilters({ params, setParams }: Props) {
   const t = useTexts(changesTexts);
   const labels = useTexts(changeTexts);
-  const [userName, setUserName] = useSearchText(params.by, (by) => setParams({ by }, { replace: true }), 300);
   const [from, to] = [useDayjs(params.from), useDayjs(params.to)];
+  const presets: [string, string][] = [
+    [t.today, daysAgo(0)],
+    [t.week, daysAgo(6)],
+    [t.month, daysAgo(29)],
+  ];
   return (
     <FilterBar className="changes-filters">
       <Select<Resource | null>
@@ -30,16 +36,16 @@ export function ChangeFilters({ params, setParams }: Props) {
         allowClear
         options={RESOURCES.map((value) => ({ value, label: labels[value] }))}
       />
-      <TenantFilter value={params.tenant} onChange={(tenant) => setParams({ tenant })} />
-      <Input
-        className="changes-user-filter"
-        value={userName}
-        onChange={(event) => setUserName(event.target.value)}
-        placeholder={t.userNamePlaceholder}
-        aria-label={t.userName}
-        maxLength={50}
+      <Select<Action | null>
+        value={params.action}
+        onChange={(action) => setParams({ action: action ?? null })}
+        placeholder={t.anyAction}
+        aria-label={t.action}
         allowClear
+        options={ACTIONS.map((value) => ({ value, label: labels[value] }))}
       />
+      <TenantFilter value={params.tenant} onChange={(tenant) => setParams({ tenant })} />
+      <PersonFilter params={params} setParams={setParams} />
       <DatePicker
         value={from}
         {...(to ? { maxDate: to } : {})}
@@ -54,6 +60,19 @@ export function ChangeFilters({ params, setParams }: Props) {
         placeholder={t.endDate}
         aria-label={t.endDate}
       />
+      <fieldset className="changes-presets" aria-label={t.presets}>
+        {presets.map(([name, start]) => (
+          <Button
+            key={start}
+            size="small"
+            aria-pressed={params.from === start && params.to === null}
+            type={params.from === start && params.to === null ? 'primary' : 'default'}
+            onClick={() => setParams({ from: start, to: null })}
+          >
+            {name}
+          </Button>
+        ))}
+      </fieldset>
     </FilterBar>
   );
 }

@@ -3,19 +3,17 @@ import { Button } from 'antd';
 import { useId, useState } from 'react';
 import { Link } from 'react-router';
 import type { AuditEntry } from '../api.ts';
-import { useListFormat, useTexts } from '../language.ts';
+import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { ChangeSummary, getResourceName } from '../ui/change-summary.tsx';
 import { changeTexts } from '../ui/change-texts.ts';
-import { FieldChanges } from '../ui/field-changes.tsx';
-import { useFieldLabels } from '../ui/field-labels.ts';
-import { diffRecords } from '../ui/record-diff.ts';
+import { FieldChanges, InlineFieldChanges } from '../ui/field-changes.tsx';
 import { RestoreButton } from './restore-button.tsx';
 import { RevertButton } from './revert-button.tsx';
 import { changesTexts } from './texts.ts';
 
-/** A change that expands to show the changed fields. */
-export function ChangeRow({ change }: { change: AuditEntry }) {
+/** A change that expands to show the changed fields. `isNew` highlights a row that has just arrived. */
+export function ChangeRow({ change, isNew = false }: { change: AuditEntry; isNew?: boolean }) {
   const t = useTexts(changesTexts);
   const labels = useTexts(changeTexts);
   const [expanded, setExpanded] = useState(false);
@@ -26,11 +24,11 @@ export function ChangeRow({ change }: { change: AuditEntry }) {
   const otherTenant = tenantId !== ownTenantId;
   const hasDetails = change.before || change.after || address;
   return (
-    <li className="changes-row">
-      <ChangeSummary change={change}>
-        {otherTenant && t.inTenant(tenantId)}
-        <ChangedFieldNames change={change} />
-      </ChangeSummary>
+    <li className={`changes-row${isNew ? ' changes-new' : ''}`}>
+      <div className="changes-summary">
+        <ChangeSummary change={change}>{otherTenant && t.inTenant(tenantId)}</ChangeSummary>
+        <InlineFieldChanges change={change} otherTenant={otherTenant} />
+      </div>
       {hasDetails && (
         <Button
           type="text"
@@ -62,12 +60,4 @@ export function ChangeRow({ change }: { change: AuditEntry }) {
       )}
     </li>
   );
-}
-
-function ChangedFieldNames({ change: { resource, before, after } }: { change: AuditEntry }) {
-  const formatList = useListFormat();
-  const labels = useFieldLabels(resource);
-  if (!before || !after) return null;
-  const fields = diffRecords(labels, before, after).map(({ field }) => labels[field] ?? field);
-  return fields.length > 0 ? <> · {formatList(fields)}</> : null;
 }

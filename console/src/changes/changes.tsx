@@ -4,19 +4,24 @@ import { Link } from 'react-router';
 import { api } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
+import { liveUpdates } from '../live.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator } from '../session.ts';
+import { useStore } from '../store.ts';
 import { Card } from '../ui/card.tsx';
 import { getResourceName } from '../ui/change-summary.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { ChangeDays } from './change-days.tsx';
 import { ChangeFilters } from './change-filters.tsx';
-import { ChangeRow } from './change-row.tsx';
 import { type ChangesParams, toFilter, useChangesParams } from './params.ts';
 import { changesTexts } from './texts.ts';
 import './changes.css';
 
 const PAGE_SIZE = 30;
+const POLL_MS = 20_000;
+/** Each page is read again, so a long list is not. */
+const MAX_POLLED_PAGES = 3;
 
 export default function Changes() {
   const t = useTexts(changesTexts);
@@ -35,6 +40,8 @@ function ChangesContent() {
   return (
     <>
       <PageTitle title={t.title}>
+        <Link to="/deleted">{t.deleted}</Link>
+        <Link to="/changes/tree">{t.pastTree}</Link>
         <Link to="/changes/diff">{t.compare}</Link>
       </PageTitle>
       <Card aria-label={t.list}>
@@ -50,18 +57,32 @@ interface Props {
   setParams: (changes: Partial<ChangesParams>) => void;
 }
 
-const NO_FILTERS: ChangesParams = { resource: null, resourceId: null, by: '', from: null, to: null, tenant: null };
+const NO_FILTERS: ChangesParams = {
+  resource: null,
+  resourceId: null,
+  action: null,
+  by: '',
+  user: null,
+  from: null,
+  to: null,
+  tenant: null,
+};
 
 function List({ params, setParams }: Props) {
   const t = useTexts(changesTexts);
+  // The history of one record shows each of its changes; otherwise there is one row for each request.
+  const grouped = !params.resourceId;
   const filter = toFilter(params);
+  const live = useStore(liveUpdates) === 'on';
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
-    queryKey: queryKeys.changes.list(filter),
+    queryKey: queryKeys.changes.list({ ...filter, grouped }),
     queryFn: ({ pageParam, signal }) =>
-      api.listChanges({ ...filter, limit: PAGE_SIZE, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+      api.listChanges({ ...filter, grouped, limit: PAGE_SIZE, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
     initialPageParam: '',
     getNextPageParam: ({ data: { next } }) => next ?? undefined,
     staleTime: 0,
+    // The stream has no logins, keys or webhooks, and no changes of tenants below.
+    refetchInterval: ({ state }) => live && (state.data?.pages.length ?? 0) <= MAX_POLLED_PAGES && POLL_MS,
   });
   if (error && !data) {
     return (
@@ -100,11 +121,7 @@ function List({ params, setParams }: Props) {
           }
         />
       )}
-      <ul className="item-list">
-        {rows.map((change) => (
-          <ChangeRow key={`${change.tenantId}/${change.id}`} change={change} />
-        ))}
-      </ul>
+      <ChangeDays rows={rows} />
       {error && <LoadError error={error} />}
       {hasNextPage && (
         <p className="changes-more">

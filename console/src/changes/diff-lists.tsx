@@ -1,10 +1,11 @@
 import { Button } from 'antd';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useContext, useState } from 'react';
 import { Link } from 'react-router';
 import type { Diff } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
 import { FieldChanges } from '../ui/field-changes.tsx';
+import { AuthorsContext } from './period-changes.ts';
 import { diffTexts } from './texts.ts';
 
 const PAGE_SIZE = 100;
@@ -45,6 +46,13 @@ function DepartmentLink({ deptId, name, deleted = false }: { deptId: number; nam
   return <Link to={to}>{name || t.unnamed(deptId)}</Link>;
 }
 
+/** The user who changed a department last in the period. */
+function By({ deptId }: { deptId: number }) {
+  const t = useTexts(diffTexts);
+  const by = useContext(AuthorsContext).get(String(deptId));
+  return by ? <span className="secondary changes-by">{t.by(by)}</span> : null;
+}
+
 function DepartmentPath({ path }: { path: string[] }) {
   const t = useTexts(diffTexts);
   return <span>{path.join(' / ') || t.topLevel}</span>;
@@ -61,6 +69,7 @@ export function Created({ rows }: { rows: Diff['created'] }) {
           <DepartmentLink deptId={deptId} name={deptName} />
           <div className="secondary">
             <DepartmentPath path={path} />
+            <By deptId={deptId} />
           </div>
         </>
       )}
@@ -79,6 +88,7 @@ export function Deleted({ rows }: { rows: Diff['deleted'] }) {
           <DepartmentLink deptId={deptId} name={deptName} deleted />
           <div className="secondary">
             <DepartmentPath path={path} />
+            <By deptId={deptId} />
           </div>
         </>
       )}
@@ -95,6 +105,7 @@ export function Moved({ rows }: { rows: Diff['moved'] }) {
       renderRow={({ deptId, deptName, fromPath, toPath }) => (
         <>
           <DepartmentLink deptId={deptId} name={deptName} />
+          <By deptId={deptId} />
           <div className="changes-move">
             <span className="secondary">{t.movedFrom}</span>
             <DepartmentPath path={fromPath} />
@@ -118,6 +129,7 @@ export function Renamed({ rows }: { rows: Diff['renamed'] }) {
           <del className="secondary">{from || t.unnamed(deptId)}</del>
           <span className="secondary">{t.renamedTo}</span>
           <DepartmentLink deptId={deptId} name={to} />
+          <By deptId={deptId} />
         </div>
       )}
     />
@@ -133,6 +145,7 @@ export function Changed({ rows }: { rows: Diff['changed'] }) {
       renderRow={({ deptId, deptName, fields }) => (
         <>
           <DepartmentLink deptId={deptId} name={deptName} />
+          <By deptId={deptId} />
           <FieldChanges
             change={{
               resource: 'department',

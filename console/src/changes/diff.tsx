@@ -11,6 +11,8 @@ import { PageTitle } from '../ui/page-title.tsx';
 import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { Changed, Created, Deleted, Moved, Renamed } from './diff-lists.tsx';
+import { PeopleDiff } from './diff-people.tsx';
+import { AuthorsContext, authorsOf, diffPeople, usePeriodChanges } from './period-changes.ts';
 import { daysAgo, PeriodPicker } from './period-picker.tsx';
 import { diffTexts } from './texts.ts';
 import './changes.css';
@@ -59,7 +61,7 @@ function DiffContent() {
       ) : error ? (
         <LoadError error={error} onRetry={refetch} />
       ) : data ? (
-        <DiffLists diff={data.data} />
+        <DiffLists diff={data.data} from={from} to={to} />
       ) : (
         <Loading />
       )}
@@ -67,16 +69,22 @@ function DiffContent() {
   );
 }
 
-function DiffLists({ diff }: { diff: Diff }) {
+function DiffLists({ diff, from, to }: { diff: Diff; from: string; to: string | null }) {
   const t = useTexts(diffTexts);
-  if (Object.values(diff).every(({ length }) => length === 0)) return <Empty text={t.noChanges} />;
+  const departments = usePeriodChanges('department', from, to);
+  const users = usePeriodChanges('user', from, to);
+  const hasDepartments = Object.values(diff).some(({ length }) => length > 0);
+  const people = diffPeople(users.rows);
+  if (!hasDepartments && users.isPending) return <Loading />;
+  if (!hasDepartments && people.length === 0) return <Empty text={t.noChanges} />;
   return (
-    <>
+    <AuthorsContext value={authorsOf(departments.rows)}>
       <Created rows={diff.created} />
       <Moved rows={diff.moved} />
       <Renamed rows={diff.renamed} />
       <Changed rows={diff.changed} />
       <Deleted rows={diff.deleted} />
-    </>
+      <PeopleDiff people={people} truncated={users.truncated} />
+    </AuthorsContext>
   );
 }

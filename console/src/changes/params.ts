@@ -4,11 +4,19 @@ import { useUrlParams } from '../ui/use-url-params.ts';
 export const RESOURCES = ['department', 'user', 'tenant', 'login', 'webhook', 'key', 'quota', 'notice'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
+/** The actions that people search for. Others, such as logins, have a resource of their own. */
+export const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored'] as const;
+export type Action = (typeof ACTIONS)[number];
+
 /** The filters of the screen. They are in the URL, so that a filtered list can be shared. */
 export interface ChangesParams {
   resource: Resource | null;
   resourceId: string | null;
+  action: Action | null;
+  /** Part of a user name. */
   by: string;
+  /** The user name of a person that was picked. */
+  user: string | null;
   /** First and last day, both inclusive. */
   from: string | null;
   to: string | null;
@@ -27,7 +35,9 @@ export function useChangesParams(): [
   const params: ChangesParams = {
     resource: RESOURCES.find((resource) => resource === search.get('resource')) ?? null,
     resourceId: matchOrNull(search.get('resourceId'), /^\d{1,19}$/),
+    action: ACTIONS.find((action) => action === search.get('action')) ?? null,
     by: search.get('by') ?? '',
+    user: search.get('user') || null,
     from: matchOrNull(search.get('from'), DATE_PATTERN),
     to: matchOrNull(search.get('to'), DATE_PATTERN),
     tenant: matchOrNull(search.get('tenant'), /^(own|\w{1,18})$/),
@@ -36,11 +46,12 @@ export function useChangesParams(): [
 }
 
 /** Converts the days, which are in the time zone of the browser, to timestamps. */
-export function toFilter({ resource, resourceId, by, from, to, tenant }: ChangesParams): AuditFilter {
+export function toFilter({ resource, resourceId, action, by, user, from, to, tenant }: ChangesParams): AuditFilter {
   return {
     ...(resource ? { resource } : {}),
     ...(resourceId ? { resourceId } : {}),
-    ...(by ? { byPart: by } : {}),
+    ...(action ? { action } : {}),
+    ...(user ? { by: user } : by ? { byPart: by } : {}),
     ...(from ? { from: startOfDay(from) } : {}),
     ...(to ? { to: startOfDay(to, 1) } : {}),
     ...(tenant === 'own' ? { below: false } : tenant ? { tenantId: tenant } : {}),

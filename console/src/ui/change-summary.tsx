@@ -13,9 +13,6 @@ import { getPersonPath } from './user/person-link.tsx';
 /** A change in two lines: the action and the record, then the user and the time. */
 export function ChangeSummary({ change, children }: { change: AuditEntry; children?: ReactNode }) {
   const t = useTexts(changeTexts);
-  const ownTenantId = useMe().tenant.tenantId;
-  const userName = change.by || t.system;
-  const { byTenantId } = change;
   return (
     <div className="change">
       <div className="change-title">
@@ -23,13 +20,24 @@ export function ChangeSummary({ change, children }: { change: AuditEntry; childr
         {change.resource !== 'login' && <span className="secondary">{t[change.resource]}</span>}
         <ResourceLink change={change} />
       </div>
-      <div className="secondary">
-        {t.byUser(
-          byTenantId && byTenantId !== ownTenantId ? t.userOfTenant(userName, byTenantId) : userName,
-          formatDateTime(change.time),
-        )}
-        {children}
-      </div>
+      <ActorAndTime change={change}>{children}</ActorAndTime>
+    </div>
+  );
+}
+
+/** Who made a change, and when. */
+export function ActorAndTime({ change, children }: { change: AuditEntry; children?: ReactNode }) {
+  const t = useTexts(changeTexts);
+  const ownTenantId = useMe().tenant.tenantId;
+  const userName = change.by || t.system;
+  const { byTenantId } = change;
+  return (
+    <div className="secondary">
+      {t.byUser(
+        byTenantId && byTenantId !== ownTenantId ? t.userOfTenant(userName, byTenantId) : userName,
+        formatDateTime(change.time),
+      )}
+      {children}
     </div>
   );
 }

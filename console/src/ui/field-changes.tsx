@@ -48,6 +48,30 @@ export function FieldChanges({ change: { resource, before, after }, otherTenant 
   );
 }
 
+const MAX_INLINE = 3;
+
+/** The changed fields in one line each: the label, the old value and the new one. Only of records that were there before. */
+export function InlineFieldChanges({ change: { resource, before, after }, otherTenant = false }: Props) {
+  const t = useTexts(recordTexts);
+  const labels = useFieldLabels(resource);
+  const rows = before && after ? diffRecords(labels, before, after) : [];
+  const shown = rows.slice(0, MAX_INLINE);
+  const formatValue = useValueFormatter(shown, otherTenant);
+  if (rows.length === 0) return null;
+  return (
+    <div className="inline-changes">
+      {shown.map(({ field, ...row }) => (
+        <div key={field}>
+          <span className="secondary">{labels[field]}</span> <del>{formatValue(field, row.before)}</del>
+          <span aria-hidden> → </span>
+          <ins>{formatValue(field, row.after)}</ins>
+        </div>
+      ))}
+      {rows.length > shown.length && <div className="secondary">{t.moreFields(rows.length - shown.length)}</div>}
+    </div>
+  );
+}
+
 function useValueFormatter(rows: FieldChange[], otherTenant: boolean): (field: string, value: unknown) => string {
   const t = useTexts(recordTexts);
   const formatList = useListFormat();

@@ -22,6 +22,7 @@ export const recordTexts = defineTexts({
     value: '值',
     noChanges: '暂无数据',
     onlyMetadata: '仅修改人和修改时间有变化',
+    moreFields: (count: number) => `另有 ${count} 个字段`,
   },
   en: {
     parentId: 'Parent department',
@@ -36,6 +37,7 @@ export const recordTexts = defineTexts({
     value: 'Value',
     noChanges: 'No data',
     onlyMetadata: 'Only the last editor and the time of the change differ',
+    moreFields: (count: number) => `${count} more ${count === 1 ? 'field' : 'fields'}`,
   },
 });
 

@@ -1,0 +1,120 @@
+import { DownOutlined, UpOutlined } from '@ant-design/icons';
+import { useQuery } from '@tanstack/react-query';
+import { Button } from 'antd';
+import { useId, useState } from 'react';
+import { type AuditEntry, api } from '../api.ts';
+import { useListFormat, useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { ActorAndTime, getResourceName } from '../ui/change-summary.tsx';
+import { changeTexts } from '../ui/change-texts.ts';
+import { LoadError, Loading } from '../ui/states.tsx';
+import { ChangeRow } from './change-row.tsx';
+import { RevertButton } from './revert-button.tsx';
+import { changesTexts } from './texts.ts';
+
+type Count = NonNullable<AuditEntry['counts']>[number];
+
+/** The service returns this many changes in one response. A larger batch is shown in part. */
+const MAX_SHOWN = 200;
+
+interface Props {
+  change: AuditEntry;
+  counts: readonly Count[];
+  /** Highlights a row that has just arrived. */
+  isNew: boolean;
+}
+
+/** The changes of one request in one row, such as "Deleted 4 departments, updated 68 users". It expands to show each. */
+export function BatchRow({ change, counts, isNew }: Props) {
+  const t = useTexts(changesTexts);
+  const describe = useDescription();
+  const [expanded, setExpanded] = useState(false);
+  const detailsId = useId();
+  const otherTenant = change.tenantId !== useMe().tenant.tenantId;
+  const description = describe(counts);
+  const name = getResourceName(change);
+  return (
+    <li className={`changes-row${isNew ? ' changes-new' : ''}`}>
+      <div className="change">
+        <div className="change-title">
+          <strong>{description}</strong>
+          {name && <span className="secondary">{t.including(name)}</span>}
+        </div>
+        <ActorAndTime change={change}>{otherTenant && t.inTenant(change.tenantId)}</ActorAndTime>
+      </div>
+      <Button
+        type="text"
+        icon={expanded ? <UpOutlined /> : <DownOutlined />}
+        aria-expanded={expanded}
+        aria-controls={expanded ? detailsId : undefined}
+        aria-label={t.detailsOf(description)}
+        onClick={() => setExpanded(!expanded)}
+      >
+        <span className="changes-button-label">{t.details}</span>
+      </Button>
+      {expanded && (
+        <div id={detailsId} className="changes-details">
+          <BatchChanges change={change} total={counts.reduce((sum, { count }) => sum + count, 0)} />
+          <div className="changes-details-footer">
+            <RevertButton change={change} />
+          </div>
+        </div>
+      )}
+    </li>
+  );
+}
+
+/** The single changes of a request. Requests are found by their id; those of the service itself have none. */
+function BatchChanges({ change, total }: { change: AuditEntry; total: number }) {
+  const t = useTexts(changesTexts);
+  const { requestId, tenantId, batch } = change;
+  const ownTenantId = useMe().tenant.tenantId;
+  const filter = {
+    ...(requestId ? { requestId } : { from: change.time }),
+    below: false,
+    limit: MAX_SHOWN,
+    ...(tenantId === ownTenantId ? {} : { tenantId }),
+  };
+  const { data, error, refetch } = useQuery({
+    queryKey: queryKeys.changes.list({ ...filter, batch }),
+    queryFn: ({ signal }) => api.listChanges(filter, signal),
+  });
+  if (error) return <LoadError error={error} onRetry={refetch} />;
+  if (!data) return <Loading />;
+  const rows = data.data.rows.filter((row) => row.batch === batch);
+  return (
+    <>
+      <ul className="item-list changes-batch">
+        {rows.map((row) => (
+          <ChangeRow key={row.id} change={row} />
+        ))}
+      </ul>
+      {total > rows.length && <p className="secondary">{t.moreInBatch(total - rows.length)}</p>}
+    </>
+  );
+}
+
+/** Returns a function that describes what a request has done: each action with the number of records, by kind. */
+function useDescription(): (counts: readonly Count[]) => string {
+  const t = useTexts(changesTexts);
+  const labels = useTexts(changeTexts) as unknown as Record<string, string>;
+  const formatList = useListFormat();
+  const nouns: Record<Count['resource'], (count: number) => string> = {
+    department: t.departments,
+    user: t.users,
+    tenant: t.tenants,
+    login: t.records,
+    webhook: t.records,
+    key: t.records,
+    quota: t.quotas,
+    notice: t.notices,
+  };
+  return (counts) =>
+    formatList(
+      counts.map(({ resource, action, count }) => {
+        const key = action === 'password changed' ? 'passwordChanged' : action;
+        return t.actionOf(labels[key] ?? action, nouns[resource](count));
+      }),
+    );
+}

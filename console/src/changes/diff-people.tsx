@@ -1,0 +1,58 @@
+import { Link } from 'react-router';
+import { useTexts } from '../language.ts';
+import { Card } from '../ui/card.tsx';
+import { useDepartmentNames } from '../ui/department-select.tsx';
+import { FieldChanges } from '../ui/field-changes.tsx';
+import type { PersonChange } from './period-changes.ts';
+import { diffTexts } from './texts.ts';
+
+const KINDS = ['joined', 'transferred', 'edited', 'left'] as const;
+
+/** The users who were created, moved, changed or deleted in a period, and by whom. */
+export function PeopleDiff({ people, truncated }: { people: readonly PersonChange[]; truncated: boolean }) {
+  const t = useTexts(diffTexts);
+  return (
+    <>
+      {KINDS.map((kind) => {
+        const rows = people.filter((person) => person.kind === kind);
+        return (
+          rows.length > 0 && (
+            <Card key={kind} title={t[kind](rows.length)}>
+              <ul className="item-list">
+                {rows.map((person) => (
+                  <Person key={person.id} person={person} />
+                ))}
+              </ul>
+            </Card>
+          )
+        );
+      })}
+      {truncated && <p className="secondary">{t.truncated}</p>}
+    </>
+  );
+}
+
+function Person({ person: { id, kind, by, before, after } }: { person: PersonChange }) {
+  const t = useTexts(diffTexts);
+  const ids = [before?.deptId, after?.deptId].flatMap((deptId) => (deptId ? [deptId] : []));
+  const names = useDepartmentNames(kind === 'edited' ? [] : ids);
+  const nameOf = (deptId: number | null | undefined) => (deptId ? (names.get(deptId) ?? `#${deptId}`) : t.noDepartment);
+  const user = after ?? before;
+  const name = user?.nickName || user?.userName || `#${id}`;
+  const to = after ? `/people?person=${id}` : `/changes?resource=user&resourceId=${id}`;
+  return (
+    <li className="changes-diff-item">
+      <Link to={to}>{name}</Link>
+      <span className="secondary changes-by">{t.by(by)}</span>
+      {kind === 'edited' ? (
+        <FieldChanges change={{ resource: 'user', before, after }} />
+      ) : (
+        <div className="changes-move">
+          {before && <span>{nameOf(before.deptId)}</span>}
+          {before && after && <span className="secondary">→</span>}
+          {after && <span>{nameOf(after.deptId)}</span>}
+        </div>
+      )}
+    </li>
+  );
+}

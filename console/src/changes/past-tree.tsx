@@ -1,0 +1,140 @@
+import { ArrowLeftOutlined } from '@ant-design/icons';
+import { useQuery } from '@tanstack/react-query';
+import { DatePicker } from 'antd';
+import dayjs from 'dayjs';
+import { useMemo, useState } from 'react';
+import { Link, useNavigate } from 'react-router';
+import { api, type DeptNode } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { useIsAdministrator } from '../session.ts';
+import { Card } from '../ui/card.tsx';
+import { PageTitle } from '../ui/page-title.tsx';
+import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { StatusTag } from '../ui/status-tag.tsx';
+import { TreeView } from '../ui/tree/tree-view.tsx';
+import type { TreeRow } from '../ui/tree/types.ts';
+import { useDayjs } from '../ui/use-dayjs.ts';
+import { useUrlParams } from '../ui/use-url-params.ts';
+import { pastTreeTexts } from './texts.ts';
+import './changes.css';
+
+const DATE_FORMAT = 'YYYY-MM-DD';
+const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The departments as they were at the end of a day, which is in the URL. */
+export default function PastTree() {
+  const t = useTexts(pastTreeTexts);
+  const administrator = useIsAdministrator();
+  return (
+    <div className="stack">
+      <PageTitle title={t.title}>
+        {administrator && (
+          <Link to="/changes">
+            <ArrowLeftOutlined aria-hidden /> {t.back}
+          </Link>
+        )}
+      </PageTitle>
+      <AdministratorsOnly>
+        <PastTreeContent />
+      </AdministratorsOnly>
+    </div>
+  );
+}
+
+/** The end of a day in the time zone of the browser, but not a time in the future. */
+function endOf(day: string): string {
+  const end = dayjs(day).endOf('day');
+  return (end.isAfter(dayjs()) ? dayjs() : end).toISOString();
+}
+
+function PastTreeContent() {
+  const t = useTexts(pastTreeTexts);
+  const navigate = useNavigate();
+  const [search, update] = useUrlParams();
+  const param = search.get('day');
+  const day = param && DATE_PATTERN.test(param) ? param : dayjs().subtract(1, 'month').format(DATE_FORMAT);
+  const date = useDayjs(day);
+  /** The departments that were expanded or, at the top level, collapsed. */
+  const [toggled, setToggled] = useState<ReadonlySet<number>>(new Set());
+  const { data, error, refetch } = useQuery({
+    queryKey: queryKeys.departments.pastTree(day),
+    queryFn: ({ signal }) => api.readTree({ asOf: endOf(day) }, signal),
+  });
+  const rows = useMemo(() => flatten(data?.data ?? [], toggled, t.unnamed), [data, toggled, t]);
+  const toggle = ({ deptId }: DeptNode) =>
+    setToggled((previous) => {
+      const next = new Set(previous);
+      if (!next.delete(deptId)) next.add(deptId);
+      return next;
+    });
+  return (
+    <>
+      <Card>
+        <DatePicker
+          aria-label={t.day}
+          value={date}
+          maxDate={dayjs()}
+          allowClear={false}
+          onChange={(next) => next && update({ day: next.format(DATE_FORMAT) })}
+        />
+        <p className="secondary changes-hint">{t.hint(day)}</p>
+      </Card>
+      {error ? (
+        <LoadError error={error} onRetry={refetch} />
+      ) : !data ? (
+        <Loading />
+      ) : rows.length === 0 ? (
+        <Empty text={t.none} />
+      ) : (
+        <Card className="changes-past-tree">
+          <TreeView
+            rows={rows}
+            label={t.tree(day)}
+            selectedId={undefined}
+            onOpen={({ deptId }) => navigate(`/departments/${deptId}`)}
+            onToggle={toggle}
+            onLoadMore={() => undefined}
+            renderExtra={({ leader, status }) => (
+              <>
+                {leader && <span className="secondary">{leader}</span>}
+                {status === '1' && <StatusTag>{t.disabled}</StatusTag>}
+              </>
+            )}
+          />
+        </Card>
+      )}
+    </>
+  );
+}
+
+/** The visible rows from top to bottom; the top level is expanded. Iterative: a tree can be deeper than the call stack. */
+function flatten(
+  roots: readonly DeptNode[],
+  toggled: ReadonlySet<number>,
+  unnamed: (id: number) => string,
+): TreeRow<DeptNode, number>[] {
+  const rows: TreeRow<DeptNode, number>[] = [];
+  const stack = rowsOf(roots, 1).reverse();
+  for (let row = stack.pop(); row; row = stack.pop()) {
+    rows.push(row);
+    if (row.kind === 'node' && row.expanded) stack.push(...rowsOf(row.node.children ?? [], row.level + 1).reverse());
+  }
+  return rows;
+
+  function rowsOf(nodes: readonly DeptNode[], level: number): TreeRow<DeptNode, number>[] {
+    return nodes.map((node, index) => ({
+      key: `d${node.deptId}`,
+      level,
+      parentId: node.parentId,
+      kind: 'node',
+      node,
+      id: node.deptId,
+      name: node.deptName || unnamed(node.deptId),
+      hasChildren: (node.children ?? []).length > 0,
+      expanded: toggled.has(node.deptId) !== (level === 1) && (node.children ?? []).length > 0,
+      position: index + 1,
+      setSize: nodes.length,
+    }));
+  }
+}

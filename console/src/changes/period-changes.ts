@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query';
+import { createContext } from 'react';
+import { type AuditEntry, api, type User } from '../api.ts';
+import { queryKeys } from '../query-keys.ts';
+
+/** The service returns this many changes in one response. */
+const MAX_CHANGES = 500;
+
+/** The changes of one kind of record in a period, latest first. */
+export function usePeriodChanges(resource: 'department' | 'user', from: string, to: string | null) {
+  const filter = { resource, from, ...(to ? { to } : {}), below: false, limit: MAX_CHANGES };
+  const { data, isPending } = useQuery({
+    queryKey: queryKeys.changes.list(filter),
+    queryFn: ({ signal }) => api.listChanges(filter, signal),
+  });
+  return { rows: data?.data.rows ?? [], truncated: data?.data.next != null, isPending };
+}
+
+/** The user who changed each record last, by the id of the record. */
+export const AuthorsContext = createContext<ReadonlyMap<string, string>>(new Map());
+
+export function authorsOf(rows: readonly AuditEntry[]): Map<string, string> {
+  const authors = new Map<string, string>();
+  for (const { resourceId, by } of rows) if (!authors.has(resourceId)) authors.set(resourceId, by);
+  return authors;
+}
+
+export interface PersonChange {
+  id: string;
+  kind: 'joined' | 'left' | 'transferred' | 'edited';
+  by: string;
+  before: User | null;
+  after: User | null;
+}
+
+/** What became of each user: from the state before the first change to the state after the last one. */
+export function diffPeople(rows: readonly AuditEntry[]): PersonChange[] {
+  const people = new Map<string, PersonChange>();
+  for (const { resourceId, action, by, before, after } of rows) {
+    // A new password does not change the record.
+    if (action === 'password changed') continue;
+    const known = people.get(resourceId);
+    const [first, last] = [before as User | null, known ? known.after : (after as User | null)];
+    people.set(resourceId, {
+      id: resourceId,
+      kind: kindOf(first, last),
+      by: known?.by ?? by,
+      before: first,
+      after: last,
+    });
+  }
+  return [...people.values()].filter(({ before, after }) => before || after);
+}
+
+function kindOf(before: User | null, after: User | null): PersonChange['kind'] {
+  if (!before) return 'joined';
+  if (!after) return 'left';
+  return before.deptId === after.deptId ? 'edited' : 'transferred';
+}
