@@ -111,6 +111,10 @@ export const settings = {
     default: '32',
     meaning: 'How many levels deep tenants may be nested, 2 to 100, counted from 000000',
   },
+  BANYAN_MENU_NAMES: {
+    default: '',
+    meaning: 'JSON file with the names of menus, `{"100":"System"}`, which the console shows instead of numbers',
+  },
   BANYAN_METRICS: {
     default: '0',
     meaning: '`1`: serves metrics for Prometheus at `/metrics`, to everyone who can reach the service',
@@ -282,6 +286,7 @@ export function readConfig(environment: Environment) {
     ),
     departmentLevels: integer('BANYAN_DEPARTMENT_LEVELS', 1, 20_000),
     tenantLevels: integer('BANYAN_TENANT_LEVELS', 2, 100),
+    menuNames: check('BANYAN_MENU_NAMES', 'must be a readable JSON file such as {"100":"System"}', readMenuNames),
     metrics: oneOf('BANYAN_METRICS', ['0', '1']) === '1',
     // null: no port of its own
     metricsPort: check('BANYAN_METRICS_PORT', 'must be an integer from 0 to 65535 other than PORT', (text) => {
@@ -307,6 +312,19 @@ export function readConfig(environment: Environment) {
   }
   if (problems.length > 0) throw new StartupError(`Invalid settings:\n  ${problems.join('\n  ')}`);
   return Object.freeze(config);
+}
+
+function readMenuNames(file: string): Record<string, string> | undefined {
+  if (file === '') return {};
+  try {
+    const names: unknown = JSON.parse(fs.readFileSync(file, 'utf8'));
+    const isValid = ([id, name]: [string, unknown]) => /^\d+$/.test(id) && typeof name === 'string';
+    return typeof names === 'object' && names !== null && Object.entries(names).every(isValid)
+      ? (names as Record<string, string>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const httpUrl = (text: string): string | undefined =>

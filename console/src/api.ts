@@ -141,7 +141,8 @@ export const api = {
   readTenant: (id: Id, signal?: Signal) => client.readTenant({ id }, { signal }),
   createTenant: (body: TenantInput) => idOf(client.createTenant({ body })),
   updateTenant: (body: TenantUpdate, ifMatch?: string) => dataOf(client.updateTenant({ body }, { ifMatch })),
-  patchTenant: (id: Id, body: ParamsOf<'patchTenant'>['body']) => dataOf(client.patchTenant({ id, body })),
+  patchTenant: (id: Id, body: ParamsOf<'patchTenant'>['body'], ifMatch?: string) =>
+    dataOf(client.patchTenant({ id, body }, { ifMatch })),
   deleteTenant: (id: Id, ifMatch?: string) => dataOf(client.deleteTenant({ id }, { ifMatch })),
 
   listUsers: (query: UserFilter, signal?: Signal) => client.listUsers(query, { signal }),

@@ -77,6 +77,7 @@ export const queryKeys = {
     key: (id: Id | null) => ['forms', 'key', id],
   },
   overview: ['overview'],
+  menuNames: ['menu-names'],
   sessions: ['sessions'],
 } as const;
 

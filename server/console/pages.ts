@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../http/errors.ts';
+import { etagOfText } from '../http/etag.ts';
 import { type StaticContent, sendContent } from '../http/static-content.ts';
 import { readFiles } from './files.ts';
 
@@ -9,7 +10,7 @@ const BUILD_FOLDER = new URL('../../console/', import.meta.url);
 
 /** The URL paths of the console's screens, as in console/src/routes.tsx, tenants/tenants.tsx and webhooks/webhooks.tsx. */
 const SCREEN_PATH =
-  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|people(?:\/.*)?|import\/(?:departments|people)|changes(?:\/diff)?)?\/?$/;
+  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|(?:people|quotas)(?:\/.*)?|import\/(?:departments|people)|changes(?:\/diff)?)?\/?$/;
 
 /** Paths that never lead to a page: assets, and `//host`, which a browser would take for another site. */
 const NO_PAGE = /^\/(?:\/|assets(?:\/|$))/;
@@ -23,8 +24,12 @@ export class ConsolePages {
   private readonly files: Map<string, StaticContent>;
   private readonly page: string | undefined;
 
-  constructor(folder: URL = BUILD_FOLDER) {
+  /** `menuNames` are the names that the platform has given to menus, by id. Like the rest of the console's files they are public. */
+  constructor(folder: URL = BUILD_FOLDER, menuNames: Readonly<Record<string, string>> = {}) {
     this.files = readFiles(folder);
+    const content = Buffer.from(JSON.stringify(menuNames));
+    const type = 'application/json; charset=utf-8';
+    this.files.set('/menus.json', { type, content, compressed: [], etag: etagOfText(content) });
     this.page = this.files.get('/index.html')?.content.toString('utf8');
     this.files.delete('/index.html');
   }

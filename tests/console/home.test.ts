@@ -57,9 +57,10 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   await numbers.getByRole('link', { name: '部门 4' }).waitFor();
   await numbers.getByRole('link', { name: '用户 4' }).waitFor();
   await numbers.getByRole('link', { name: '下级租户 3' }).waitFor();
+  await numbers.getByRole('link', { name: '即将到期或已到期的租户 3' }).waitFor();
   assert.equal(await page.getByRole('heading', { name: '快速开始' }).count(), 0);
 
-  const accounts = page.getByRole('meter', { name: '用户名额' }).first();
+  const accounts = page.getByRole('meter', { name: '用户名额' }).last();
   assert.equal(await accounts.getAttribute('aria-valuetext'), '4 / 5 即将用完');
   assert.equal(
     await page.getByRole('meter', { name: '风险评估表' }).getAttribute('aria-valuetext'),
@@ -67,21 +68,36 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   );
   await page.getByText('0 / 1,200').waitFor();
 
-  const listItem = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  const listItem = (name: string) => page.locator('.home-to-do').getByRole('listitem').filter({ hasText: name });
   await listItem('北京分公司').getByText('已到期 3 天').waitFor();
   await listItem('上海分公司').getByText('剩余 9 天').waitFor();
   await listItem('榕树集团').getByText('本租户').waitFor();
   await listItem('广州分公司').getByText('1 / 1 已用完').waitFor();
   await expectNoAxeViolations(page);
   await screenshot(page, 'home');
-  await page.getByRole('link', { name: '广州分公司 的用户' }).click();
-  await page.getByText('您正在管理下级租户').waitFor();
+  const widths = (await page.evaluate(
+    "[...document.querySelectorAll('.home-figure')].map((figure) => Math.round(figure.getBoundingClientRect().width))",
+  )) as number[];
+  assert.equal(new Set(widths).size, 1, 'the figures fill one row');
+
+  // What has to be done is done here: the list is shorter afterwards.
+  await page.getByRole('button', { name: '续期：北京分公司' }).click();
+  const renewal = page.getByRole('dialog', { name: '续期“北京分公司”' });
+  await renewal.getByRole('button', { name: '续期' }).click();
+  await listItem('北京分公司').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: '调整名额：广州分公司' }).click();
+  const seats = page.getByRole('dialog', { name: '调整“广州分公司”的用户名额' });
+  await seats.getByLabel('用户名额').fill('2');
+  await seats.getByRole('button', { name: '保存' }).click();
+  await listItem('广州分公司').waitFor({ state: 'detached' });
+  await numbers.getByRole('link', { name: '即将到期或已到期的租户 2' }).click();
+  await page.getByText('共 2 个').waitFor();
   expectNoCspViolations(page);
 });
 
 test('the home screen fits on a phone in dark mode and in English', async () => {
   const page = await fixture.logIn(credentials, '/home', { viewport: PHONE, dark: true, language: 'en' });
-  await page.getByRole('link', { name: 'Descendant tenants 3' }).waitFor();
+  await page.getByRole('link', { name: 'Child tenants 3' }).waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(page);
   await screenshot(page, 'home-dark-phone');
@@ -94,7 +110,7 @@ test('the home screen of a member shows their own data and nothing about tenants
   await page.getByText('您好，普通人').waitFor();
   await page.getByRole('link', { name: '成员部' }).waitFor();
   await page.getByRole('link', { name: '部门 1' }).waitFor();
-  for (const name of ['即将到期', '用量']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
+  for (const name of ['待处理', '用量']) assert.equal(await page.getByRole('heading', { name }).count(), 0, name);
   await expectNoAxeViolations(page);
   await page.getByRole('link', { name: '密码与登录设备' }).click();
   await page.getByRole('heading', { level: 1, name: '个人中心' }).waitFor();

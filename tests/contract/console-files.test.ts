@@ -42,6 +42,8 @@ const screens = [
   '/webhooks',
   '/webhooks/7',
   '/keys',
+  '/quotas',
+  '/quotas/merchant',
   '/import/departments',
   '/import/people',
 ];

@@ -273,6 +273,11 @@ const expected: Record<Setting, Expectation> = {
     ],
     invalid: ['1', '101', '-1', 'unlimited'],
   },
+  BANYAN_MENU_NAMES: {
+    unset: ['menuNames', {}],
+    valid: [['tests/fixtures/menu-names.json', { 100: '系统管理', 101: '用户管理' }]],
+    invalid: ['nowhere.json', 'package.json', 'README.md', 'tests'],
+  },
   BANYAN_METRICS: {
     unset: ['metrics', false],
     valid: [

@@ -8,12 +8,13 @@ import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { quotaTexts, useQuotaName } from '../ui/quota-texts.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
+import { addDays, EXPIRING_DAYS, today } from '../ui/tenant-period.ts';
 import { UsageMeter } from '../ui/usage-meter.tsx';
 import { GettingStarted } from './getting-started.tsx';
 import { MyProfile } from './my-profile.tsx';
 import { RecentChanges } from './recent-changes.tsx';
-import { ExpiringTenants, NearlyFullTenants } from './tenant-alerts.tsx';
 import { homeTexts } from './texts.ts';
+import { ToDo } from './to-do.tsx';
 import './home.css';
 
 export default function Home() {
@@ -47,39 +48,57 @@ function OverviewContent({ overview }: { overview: Overview }) {
       {overview.departments === 0 && <GettingStarted />}
       <section className="home-figures" aria-label={t.summary}>
         <Figure name={t.departments} value={overview.departments} to="/departments" />
-        <Figure name={t.users} value={overview.users} {...(administrator ? { to: '/people' } : {})} />
-        {administrator && <Figure name={t.tenants} value={overview.tenantsBelow} to="/tenants" />}
+        {administrator && (
+          <>
+            <Figure name={t.users} value={overview.users} to="/people" />
+            <Figure name={t.tenants} value={overview.tenantsBelow} to="/tenants" />
+            <EndingFigure />
+          </>
+        )}
       </section>
       {administrator ? (
         <div className="home-columns">
-          <UsageCard overview={overview} />
+          <ToDo endingSoon={overview.endingSoon} full={overview.full} />
           <div className="stack">
-            <ExpiringTenants tenants={overview.endingSoon} />
-            <NearlyFullTenants tenants={overview.full} />
+            <UsageCard overview={overview} />
+            <RecentChanges />
           </div>
         </div>
       ) : (
         <MyProfile />
       )}
-      {administrator && <RecentChanges />}
     </>
   );
 }
 
-function Figure({ name, value, to }: { name: string; value: number; to?: string }) {
-  const content = (
-    <>
-      <span className="secondary">{name}</span>
-      <span className="home-value">{value.toLocaleString()}</span>
-    </>
-  );
-  return to ? (
+interface FigureProps {
+  name: string;
+  /** Undefined while it is loading. */
+  value: number | undefined;
+  to: string;
+  tone?: string;
+}
+
+function Figure({ name, value, to, tone = '' }: FigureProps) {
+  return (
     <Link to={to} className="home-figure">
-      {content}
+      <span className="secondary">{name}</span>
+      <span className={`home-value ${tone}`}>{value?.toLocaleString() ?? '…'}</span>
     </Link>
-  ) : (
-    <div className="home-figure">{content}</div>
   );
+}
+
+/** Counts what the list of tenants shows when it is opened from here. */
+function EndingFigure() {
+  const t = useTexts(homeTexts);
+  const filter = { endsBefore: addDays(today(), EXPIRING_DAYS + 1), pageSize: 1 };
+  const { data } = useQuery({
+    queryKey: queryKeys.tenants.list(filter),
+    queryFn: ({ signal }) => api.listTenants(filter, signal),
+  });
+  const count = data?.data.total;
+  const to = `/tenants?ends=${EXPIRING_DAYS}`;
+  return <Figure name={t.ending} value={count} to={to} tone={count ? 'usage-warning' : ''} />;
 }
 
 /** The account limit, and the quotas of which the tenant has any. */

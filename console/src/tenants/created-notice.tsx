@@ -1,14 +1,31 @@
 import { CheckCircleFilled } from '@ant-design/icons';
 import { Alert, Button } from 'antd';
+import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Tenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
+import { getTenantState, type TenantState } from '../ui/tenant-period.ts';
 import { useCopy } from '../ui/use-copy.ts';
 import { fieldTexts } from './field-texts.ts';
-import { getPeriodState } from './period.ts';
 import { tenantsTexts } from './texts.ts';
+
+/**
+ * The password of the first administrator, until the notice shows it. It is kept in memory only: the state of a navigation
+ * would be stored with the history of the browser.
+ */
+let lastPassword: { id: string; password: string } | undefined;
+
+export const rememberPassword = (id: string, password: string) => {
+  lastPassword = { id, password };
+};
+
+function takePassword(id: string): string | undefined {
+  const password = lastPassword?.id === id ? lastPassword.password : undefined;
+  lastPassword = undefined;
+  return password;
+}
 
 /** Shown after a tenant was created. Lists the login details of its administrator. */
 export function CreatedNotice({
@@ -23,21 +40,20 @@ export function CreatedNotice({
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
   const copy = useCopy();
+  const [password] = useState(() => takePassword(tenant.id));
   const loginUrl = `${window.location.origin}/login`;
   const loginInfo = [
     { label: t.loginAddress, value: loginUrl },
     { label: f.tenantId, value: tenant.tenantId },
     { label: t.loginUser, value: username },
+    ...(password ? [{ label: t.loginPassword, value: password }] : []),
   ];
-  const periodState = getPeriodState(tenant);
-  const warning =
-    tenant.status === '1'
-      ? t.loginDisabled
-      : periodState === 'upcoming'
-        ? t.loginNotStarted(tenant.startTime ?? '')
-        : periodState === 'ended'
-          ? t.loginEnded
-          : '';
+  const warnings: Partial<Record<TenantState, string>> = {
+    disabled: t.loginDisabled,
+    upcoming: t.loginNotStarted(tenant.startTime ?? ''),
+    ended: t.loginEnded,
+  };
+  const warning = warnings[getTenantState(tenant)];
   const loginText = loginInfo.map(({ label, value }) => `${label}: ${value}`).join('\n');
   return (
     <Card className="tenants-created margin-bottom" role="status">
@@ -45,13 +61,15 @@ export function CreatedNotice({
         <CheckCircleFilled /> {t.createdTitle(tenant.tenantName || tenant.tenantId)}
       </h2>
       {warning && <Alert type="warning" showIcon title={warning} className="margin-bottom" />}
-      <p>{username ? t.loginHint : t.loginNoAdministrator}</p>
+      <p>
+        {username ? t.loginHint : t.loginNoAdministrator} {username && password && t.loginShownOnce}
+      </p>
       <DescriptionList
         items={
           username
             ? [
                 ...loginInfo.map(({ label, value }) => ({ label, value: <strong>{value}</strong> })),
-                { label: t.loginPassword, value: t.loginPasswordHint },
+                ...(password ? [] : [{ label: t.loginPassword, value: t.loginPasswordHint }]),
               ]
             : [{ label: f.tenantId, value: <strong>{tenant.tenantId}</strong> }]
         }

@@ -3,15 +3,19 @@ import { Link } from 'react-router';
 import { api, type Tenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
+import { SeatsButton } from '../ui/tenant-buttons.tsx';
+import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
 import { fieldTexts } from './field-texts.ts';
 import { getMenuIds, RULES } from './form-values.ts';
+import { useMenuNames } from './menu-names.ts';
 import { PeriodStatus } from './period-bar.tsx';
 import { QuotaCard } from './quota-card.tsx';
-import { formatAccountLimit, TenantStatusTag } from './tenant-table.tsx';
+import { UsedSeats } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 
 /** All fields of a tenant. */
@@ -19,14 +23,28 @@ export function DetailCards({ tenant }: { tenant: Tenant }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
   const menuIds = getMenuIds(tenant);
+  const menuNames = useMenuNames();
+  const isOwn = useMe().tenant.id === tenant.id;
+  const filter = { tenantId: tenant.tenantId, fields: 'summary' } as const;
+  const summary = useQuery({
+    queryKey: queryKeys.tenants.list(filter),
+    queryFn: ({ signal }) => api.listTenants(filter, signal),
+  }).data?.data.rows[0];
   return (
     <>
       <Card title={t.details}>
         <DescriptionList
           items={[
             { label: f.tenantId, value: tenant.tenantId },
-            { label: f.tenantParent, value: tenant.tenantParent },
-            { label: t.accountLimit, value: formatAccountLimit(tenant, f.unlimited) },
+            { label: f.tenantParent, value: summary?.parentName || tenant.tenantParent },
+            {
+              label: f.accountCount,
+              value: summary && (
+                <>
+                  <UsedSeats tenant={summary} /> {!isOwn && <SeatsButton tenant={tenant} />}
+                </>
+              ),
+            },
             { label: f.companyName, value: tenant.companyName },
             { label: f.contactUserName, value: tenant.contactUserName },
             { label: f.contactPhone, value: tenant.contactPhone },
@@ -39,7 +57,9 @@ export function DetailCards({ tenant }: { tenant: Tenant }) {
         {menuIds.length === 0 && <span className="secondary">{t.noMenus}</span>}
         <div className="tenants-menus">
           {menuIds.map((menuId) => (
-            <StatusTag key={menuId}>{menuId}</StatusTag>
+            <StatusTag key={menuId}>
+              {menuNames[menuId] ? <span title={menuId}>{menuNames[menuId]}</span> : menuId}
+            </StatusTag>
           ))}
         </div>
       </Card>
@@ -104,7 +124,7 @@ function ChildTenants({ tenant }: { tenant: Tenant }) {
               <span className="secondary">{child.tenantId}</span>
             </span>
             <span>
-              {child.status === '1' && <TenantStatusTag tenant={child} />} <PeriodStatus period={child} />
+              <TenantStateTag tenant={child} /> <PeriodStatus tenant={child} />
             </span>
           </li>
         ))}

@@ -23,7 +23,7 @@ import { fieldTexts } from './field-texts.ts';
 import { type TenantValues, toFormValues, toInput } from './form-values.ts';
 import { QuotaFields } from './quota-fields.tsx';
 import { RuleFields } from './rule-fields.tsx';
-import { BasicFields, PackageFields, PeriodFields } from './tenant-fields.tsx';
+import { ContactFields, NameFields, PackageFields, PeriodFields } from './tenant-fields.tsx';
 import { tenantsTexts } from './texts.ts';
 import { useSaveTenant } from './use-save-tenant.ts';
 import { useUnsavedChangesGuard } from './use-unsaved-changes-guard.ts';
@@ -106,8 +106,9 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
     isSaving: save.isPending,
   });
   const sections = [
-    { title: f.basic, fields: <BasicFields movedId={id} /> },
+    { title: f.basic, fields: <NameFields movedId={id} /> },
     { title: f.period, fields: <PeriodFields /> },
+    { title: f.contact, fields: <ContactFields /> },
     { title: f.package, fields: <PackageFields /> },
     { title: f.quotas, fields: <QuotaFields /> },
     { title: f.rules, fields: <RuleFields /> },

@@ -1,6 +1,6 @@
 import type { TenantFilter } from '../api.ts';
+import { addDays, today } from '../ui/tenant-period.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
-import { daysFromNow } from './period.ts';
 
 /** The filters of the list. They are in the URL, so that a filtered list can be shared. */
 export interface TenantListParams {
@@ -9,13 +9,12 @@ export interface TenantListParams {
   status: '' | '0' | '1';
   /** Expires within this many days; 0 for no filter. */
   ends: number;
-  sort: '' | 'endTime';
+  /** By default, the tenant whose period ends first is at the top; `id` is the order of creation. */
+  sort: '' | 'id';
   view: 'list' | 'timeline';
   /** A tenant id: shows its direct children only. */
   parent: string;
 }
-
-export const PAGE_SIZE = 20;
 
 export function useTenantListParams() {
   const [search, update] = useUrlParams();
@@ -26,7 +25,7 @@ export function useTenantListParams() {
     page: Math.max(Number.parseInt(text('page'), 10) || 1, 1),
     status: status === '0' || status === '1' ? status : '',
     ends: Math.max(Number.parseInt(text('ends'), 10) || 0, 0),
-    sort: text('sort') === 'endTime' ? 'endTime' : '',
+    sort: text('sort') === 'id' ? 'id' : '',
     view: text('view') === 'timeline' ? 'timeline' : 'list',
     parent: /^\d{6,18}$/.test(text('parent')) ? text('parent') : '',
   };
@@ -45,13 +44,14 @@ export const toExportFilter = ({ q, status, ends, parent }: TenantListParams) =>
   ...(status ? { status } : {}),
   ...(parent ? { tenantParent: parent } : {}),
   // `endsBefore` is exclusive, the filter is inclusive.
-  ...(ends ? { endsBefore: daysFromNow(ends + 1) } : {}),
+  ...(ends ? { endsBefore: addDays(today(), ends + 1) } : {}),
 });
 
-export const toFilter = (params: TenantListParams) =>
+export const toFilter = (params: TenantListParams, pageSize: number) =>
   ({
     ...toExportFilter(params),
-    ...(params.sort || params.view === 'timeline' ? { sort: 'endTime' as const } : {}),
+    fields: 'summary' as const,
+    ...(params.sort === 'id' && params.view === 'list' ? {} : { sort: 'endTime' as const }),
     pageNum: params.page,
-    pageSize: PAGE_SIZE,
-  }) satisfies TenantFilter & { sort?: 'endTime'; endsBefore?: string };
+    pageSize,
+  }) satisfies TenantFilter;

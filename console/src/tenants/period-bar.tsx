@@ -1,25 +1,15 @@
 import { Grid } from 'antd';
 import dayjs from 'dayjs';
 import { useTexts } from '../language.ts';
-import {
-  daysUntil,
-  EXPIRING_DAYS,
-  getBarPosition,
-  getPeriodState,
-  getServiceState,
-  type Period,
-  type ServiceState,
-  type Span,
-  today,
-  toPercent,
-} from './period.ts';
+import { daysUntil, getTenantState, type Period, type TenantState, today } from '../ui/tenant-period.ts';
+import { tenantTexts } from '../ui/tenant-texts.ts';
+import { getBarPosition, type Span, toPercent } from './period.ts';
 import { type TenantsTexts, tenantsTexts } from './texts.ts';
 
 /** The text equivalent of the bars, which are hidden from screen readers. */
 function describePeriod(period: Period, t: TenantsTexts): string {
   const { startTime, endTime } = period;
-  const state = getPeriodState(period);
-  if (state === 'upcoming') return t.upcoming(startTime ?? '');
+  if (startTime && startTime > today() && !(endTime && endTime < today())) return t.upcoming(startTime);
   if (!endTime) return t.endless;
   const days = daysUntil(endTime);
   if (days < 0) return t.ended(-days);
@@ -32,10 +22,11 @@ export function formatDates({ startTime, endTime }: Period, t: TenantsTexts): st
   return endTime ? t.until(endTime) : t.always;
 }
 
-export function PeriodStatus({ period }: { period: Period }) {
+/** When the period starts or ends, in days. */
+export function PeriodStatus({ tenant }: { tenant: Period & { status: '0' | '1' } }) {
   const t = useTexts(tenantsTexts);
   return (
-    <span className={`tenants-period-state tenants-period-${getPeriodState(period)}`}>{describePeriod(period, t)}</span>
+    <span className={`tenants-period-state tenants-period-${getTenantState(tenant)}`}>{describePeriod(tenant, t)}</span>
   );
 }
 
@@ -47,7 +38,7 @@ export function PeriodBar({ tenant, span }: { tenant: Period & { status: '0' | '
     <div className="tenants-track" aria-hidden="true">
       {bar && (
         <span
-          className={`tenants-bar tenants-bar-${getServiceState(tenant)}`}
+          className={`tenants-bar tenants-bar-${getTenantState(tenant)}`}
           data-open={[bar.openLeft && 'left', bar.openRight && 'right'].filter(Boolean).join(' ')}
           style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
         />
@@ -89,21 +80,16 @@ export function Axis({ span }: { span: Span }) {
   );
 }
 
+const STATES: TenantState[] = ['active', 'expiring', 'ended', 'upcoming', 'disabled'];
+
 export function Legend() {
-  const t = useTexts(tenantsTexts);
-  const kinds: [ServiceState, string][] = [
-    ['running', t.legendRunning],
-    ['expiring', t.legendExpiring(EXPIRING_DAYS)],
-    ['ended', t.legendEnded],
-    ['upcoming', t.legendUpcoming],
-    ['disabled', t.legendDisabled],
-  ];
+  const t = useTexts(tenantTexts);
   return (
     <ul className="tenants-legend" aria-hidden="true">
-      {kinds.map(([state, name]) => (
+      {STATES.map((state) => (
         <li key={state}>
           <span className={`tenants-bar-${state}`} />
-          {name}
+          {t[state]}
         </li>
       ))}
     </ul>

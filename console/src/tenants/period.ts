@@ -1,35 +1,5 @@
 import dayjs from 'dayjs';
-
-/** The state of a tenant's service period. Days are calendar days; the last day is inclusive. */
-type PeriodState = 'upcoming' | 'running' | 'expiring' | 'ended' | 'endless';
-
-/** A period that ends within this many days is `expiring`. */
-export const EXPIRING_DAYS = 60;
-
-export const today = () => dayjs().format('YYYY-MM-DD');
-
-export const daysFromNow = (days: number) => dayjs().add(days, 'day').format('YYYY-MM-DD');
-
-/** 0 if the date is today, negative if it is in the past. */
-export const daysUntil = (date: string, from = today()) => dayjs(date).diff(dayjs(from), 'day');
-
-export function getPeriodState({ startTime, endTime }: Period, from = today()): PeriodState {
-  if (endTime && endTime < from) return 'ended';
-  if (startTime && startTime > from) return 'upcoming';
-  if (!endTime) return 'endless';
-  return daysUntil(endTime, from) <= EXPIRING_DAYS ? 'expiring' : 'running';
-}
-
-/** The state of a tenant: disabled, or the state of its service period. */
-export type ServiceState = PeriodState | 'disabled';
-
-export const getServiceState = (tenant: Period & { status: '0' | '1' }): ServiceState =>
-  tenant.status === '1' ? 'disabled' : getPeriodState(tenant);
-
-export interface Period {
-  startTime: string | null;
-  endTime: string | null;
-}
+import { addDays, type Period, today } from '../ui/tenant-period.ts';
 
 export interface Span {
   from: string;
@@ -41,8 +11,7 @@ export function getBarPosition({ startTime, endTime }: Period, { from, to }: Spa
   if ((startTime && startTime > to) || (endTime && endTime < from)) return undefined;
   const left = startTime && startTime > from ? toPercent(startTime, { from, to }) : 0;
   // The last day is inclusive.
-  const right =
-    endTime && endTime < to ? toPercent(dayjs(endTime).add(1, 'day').format('YYYY-MM-DD'), { from, to }) : 100;
+  const right = endTime && endTime < to ? toPercent(addDays(endTime, 1), { from, to }) : 100;
   return {
     left,
     width: Math.max(right - left, 0.6),

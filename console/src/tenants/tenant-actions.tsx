@@ -1,6 +1,6 @@
 import { DownOutlined, MoreOutlined } from '@ant-design/icons';
 import { Button, Dropdown, type MenuProps } from 'antd';
-import { useRef, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { api, type ListedTenant } from '../api.ts';
 import { isApiError } from '../http.ts';
@@ -8,6 +8,8 @@ import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { openFromMenu } from '../ui/open-from-menu.ts';
+import { RenewDialog, SeatsDialog } from '../ui/tenant-buttons.tsx';
+import { tenantTexts } from '../ui/tenant-texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useDialogs } from '../ui/use-dialogs.ts';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
@@ -24,9 +26,10 @@ interface Props {
 /** The actions for a tenant. The current tenant cannot be edited here; its menu contains only "new child tenant". */
 export function ActionMenu({ tenant, compact = false }: Props) {
   const t = useTexts(tenantsTexts);
+  const { renew, adjustSeats } = useTexts(tenantTexts);
   const navigate = useNavigate();
   const isOwn = useMe().tenant.id === tenant.id;
-  const [dialog, setDialog] = useState<'move' | 'status'>();
+  const [dialog, setDialog] = useState<'renew' | 'seats' | 'move' | 'status'>();
   const button = useRef<HTMLButtonElement>(null);
   // The menu item that opened the dialog is no longer in the page, so return the focus to the menu button.
   const restoreFocus = () => button.current?.focus();
@@ -37,7 +40,13 @@ export function ActionMenu({ tenant, compact = false }: Props) {
   };
   const name = tenant.tenantName || tenant.tenantId;
   const items: MenuProps['items'] = [
-    ...(isOwn ? [] : [{ key: 'edit', label: t.edit, onClick: () => navigate(`/tenants/${tenant.id}/edit`) }]),
+    ...(isOwn
+      ? []
+      : [
+          { key: 'edit', label: t.edit, onClick: () => navigate(`/tenants/${tenant.id}/edit`) },
+          { key: 'renew', label: renew, onClick: openFromMenu(() => setDialog('renew')) },
+          { key: 'seats', label: adjustSeats, onClick: openFromMenu(() => setDialog('seats')) },
+        ]),
     { key: 'new', label: t.createChild, onClick: () => navigate(newTenantPath(tenant.tenantId)) },
     ...(isOwn
       ? []
@@ -70,6 +79,10 @@ export function ActionMenu({ tenant, compact = false }: Props) {
           </Button>
         )}
       </Dropdown>
+      <Suspense>
+        {dialog === 'renew' && <RenewDialog tenant={tenant} onClose={closeDialog} />}
+        {dialog === 'seats' && <SeatsDialog tenant={tenant} onClose={closeDialog} />}
+      </Suspense>
       {dialog === 'move' && <MoveDialog tenant={tenant} onClose={closeDialog} />}
       {dialog === 'status' && <StatusDialog tenant={tenant} onClose={closeDialog} />}
     </>

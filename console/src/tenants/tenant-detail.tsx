@@ -10,6 +10,8 @@ import { Card } from '../ui/card.tsx';
 import { DeletedRecord } from '../ui/deleted-record.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Loading } from '../ui/states.tsx';
+import { RenewButton } from '../ui/tenant-buttons.tsx';
+import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
 import { CreatedNotice } from './created-notice.tsx';
 import { DetailCards } from './detail-cards.tsx';
 import { newTenantPath } from './new-tenant-path.ts';
@@ -17,7 +19,6 @@ import { getSpan } from './period.ts';
 import { Axis, formatDates, PeriodBar, PeriodStatus } from './period-bar.tsx';
 import { readTenantPath } from './read-tenant-path.ts';
 import { ActionMenu } from './tenant-actions.tsx';
-import { TenantStatusTag } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 
 export function TenantDetail() {
@@ -104,13 +105,15 @@ function TenantPath({ tenant }: { tenant: Tenant }) {
 
 function PeriodCard({ tenant }: { tenant: Tenant }) {
   const t = useTexts(tenantsTexts);
+  const isOwn = useMe().tenant.id === tenant.id;
   const span = getSpan(tenant);
   return (
     <Card
       title={t.servicePeriod}
       extra={
         <>
-          <TenantStatusTag tenant={tenant} /> <PeriodStatus period={tenant} />
+          <TenantStateTag tenant={tenant} /> <PeriodStatus tenant={tenant} />{' '}
+          {!isOwn && <RenewButton tenant={tenant} />}
         </>
       }
     >

@@ -2,14 +2,17 @@ import { Checkbox, DatePicker, Form, Input, InputNumber, Radio, Select } from 'a
 import dayjs, { type Dayjs } from 'dayjs';
 import type { KeyboardEvent } from 'react';
 import { useTexts } from '../language.ts';
+import { usePhoneRule } from '../ui/phone-rule.ts';
+import { PasswordInput } from '../ui/user/password-input.tsx';
 import { fieldTexts } from './field-texts.ts';
 import type { TenantValues } from './form-values.ts';
+import { useMenuNames } from './menu-names.ts';
 import { ParentSelect } from './parent-select.tsx';
 
 const MAX_MENU_IDS_LENGTH = 65_536;
 
 /** `movedId` is the id of the edited tenant: it cannot be its own parent. */
-export function BasicFields({ movedId }: { movedId?: string }) {
+export function NameFields({ movedId }: { movedId?: string }) {
   const t = useTexts(fieldTexts);
   return (
     <div className="tenants-grid">
@@ -23,13 +26,22 @@ export function BasicFields({ movedId }: { movedId?: string }) {
       <Form.Item name="tenantParent" label={t.tenantParent}>
         <ParentSelect {...(movedId ? { movedId } : {})} />
       </Form.Item>
+    </div>
+  );
+}
+
+export function ContactFields() {
+  const t = useTexts(fieldTexts);
+  const phoneRule = usePhoneRule();
+  return (
+    <div className="tenants-grid tenants-grid-3">
       <Form.Item name="companyName" label={t.companyName}>
         <Input maxLength={100} autoComplete="off" />
       </Form.Item>
       <Form.Item name="contactUserName" label={t.contactUserName}>
         <Input maxLength={50} autoComplete="off" />
       </Form.Item>
-      <Form.Item name="contactPhone" label={t.contactPhone}>
+      <Form.Item name="contactPhone" label={t.contactPhone} rules={[phoneRule]}>
         <Input maxLength={32} type="tel" autoComplete="off" />
       </Form.Item>
     </div>
@@ -121,6 +133,7 @@ export function PeriodFields() {
 
 export function PackageFields() {
   const t = useTexts(fieldTexts);
+  const options = Object.entries(useMenuNames()).map(([value, name]) => ({ value, label: `${name} ${value}` }));
   return (
     <Form.Item
       name="menuIds"
@@ -139,8 +152,7 @@ export function PackageFields() {
     >
       <Select
         mode="tags"
-        open={false}
-        suffixIcon={null}
+        {...(options.length > 0 ? { options, optionFilterProp: 'label' } : { open: false, suffixIcon: null })}
         allowClear
         tokenSeparators={[',', '，', '、', ' ', ';']}
         placeholder={t.menusPlaceholder}
@@ -149,7 +161,7 @@ export function PackageFields() {
   );
 }
 
-export function AdministratorFields() {
+export function AdministratorFields({ onGenerate }: { onGenerate: (password: string) => void }) {
   const t = useTexts(fieldTexts);
   const wantsAdministrator = Form.useWatch('wantsAdministrator') !== false;
   return (
@@ -175,7 +187,7 @@ export function AdministratorFields() {
               { min: 8, message: t.passwordTooShort },
             ]}
           >
-            <Input.Password maxLength={128} autoComplete="new-password" />
+            <PasswordInput onGenerate={onGenerate} startsVisible />
           </Form.Item>
         </div>
       ) : (

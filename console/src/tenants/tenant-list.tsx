@@ -1,6 +1,6 @@
 import { PlusOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Button, Input, Pagination, Segmented, Select } from 'antd';
+import { Button, Input, Segmented, Select } from 'antd';
 import { useNavigate } from 'react-router';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
@@ -10,12 +10,13 @@ import { Card } from '../ui/card.tsx';
 import { DeletedLink } from '../ui/deleted-link.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
+import { DensityButton, ListPagination, usePageSize } from '../ui/list-settings.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useSearchText } from '../ui/use-search-text.ts';
 import { fieldTexts } from './field-texts.ts';
 import { newTenantPath } from './new-tenant-path.ts';
-import { PAGE_SIZE, type TenantListParams, toExportFilter, toFilter, useTenantListParams } from './params.ts';
+import { type TenantListParams, toExportFilter, toFilter, useTenantListParams } from './params.ts';
 import { TenantTable } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 import { Timeline } from './timeline.tsx';
@@ -24,7 +25,7 @@ export function TenantList() {
   const t = useTexts(tenantsTexts);
   const [params, setParams] = useTenantListParams();
   const navigate = useNavigate();
-  const filter = toFilter(params);
+  const filter = toFilter(params, usePageSize());
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: queryKeys.tenants.list(filter),
     queryFn: ({ signal }) => api.listTenants(filter, signal),
@@ -61,17 +62,15 @@ export function TenantList() {
               <TenantTable
                 rows={rows}
                 loading={isFetching && data.data.rows !== rows}
-                sortedByEnd={params.sort === 'endTime'}
-                onSortByEnd={(isSorted) => setParams({ sort: isSorted ? 'endTime' : '' })}
+                sortedByEnd={params.sort === ''}
+                onSortByEnd={(isSorted) => setParams({ sort: isSorted ? '' : 'id' })}
               />
             )}
             {hasNoChildren && <Empty text={t.noChildren}>{create}</Empty>}
-            <Pagination
+            <ListPagination
               className="tenants-pagination"
-              current={params.page}
+              page={params.page}
               total={total}
-              pageSize={PAGE_SIZE}
-              showSizeChanger={false}
               showTotal={t.total}
               onChange={(page) => setParams({ page })}
             />
@@ -123,6 +122,7 @@ function TenantFilters({ params, setParams }: FilterProps) {
           { value: 'timeline', label: t.timeline },
         ]}
       />
+      {params.view === 'list' && <DensityButton />}
       {params.parent && <ParentFilter params={params} setParams={setParams} />}
     </FilterBar>
   );

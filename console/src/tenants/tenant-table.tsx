@@ -3,9 +3,12 @@ import { Link } from 'react-router';
 import type { ListedTenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
+import { useDensity } from '../ui/list-settings.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
+import { RenewButton } from '../ui/tenant-buttons.tsx';
+import { getTenantState, type TenantState } from '../ui/tenant-period.ts';
+import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
 import { fieldTexts } from './field-texts.ts';
-import { getServiceState } from './period.ts';
 import { PeriodStatus } from './period-bar.tsx';
 import { ActionMenu } from './tenant-actions.tsx';
 import { tenantsTexts } from './texts.ts';
@@ -26,13 +29,18 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
   const f = useTexts(fieldTexts);
   const columns: TableColumnsType<ListedTenant> = [
     { title: t.name, key: 'name', render: (_, tenant) => <TenantName tenant={tenant} /> },
-    { title: f.tenantId, dataIndex: 'tenantId', width: 100 },
-    { title: f.tenantParent, dataIndex: 'tenantParent', width: 110, responsive: ['xxl'] },
-    { title: f.status, key: 'status', width: 100, render: (_, tenant) => <TenantStatusTag tenant={tenant} /> },
+    {
+      title: f.tenantParent,
+      key: 'parent',
+      width: 160,
+      responsive: ['xxl'],
+      render: (_, tenant) => tenant.parentName || tenant.tenantParent,
+    },
+    { title: f.status, key: 'status', width: 112, render: (_, tenant) => <TenantStateTag tenant={tenant} /> },
     {
       title: t.end,
       key: 'endTime',
-      width: 160,
+      width: 128,
       sorter: true,
       sortOrder: sortedByEnd ? 'ascend' : null,
       // The service sorts ascending only. A second click restores the order of creation.
@@ -41,27 +49,27 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
       render: (_, tenant) => (
         <>
           {tenant.endTime && <div>{tenant.endTime}</div>}
-          <PeriodStatus period={tenant} />
+          <PeriodStatus tenant={tenant} />
         </>
       ),
     },
     {
-      title: f.accountCount,
+      title: t.usedOfLimit,
       key: 'accounts',
-      width: 105,
-      responsive: ['xl'],
-      render: (_, tenant) => formatAccountLimit(tenant, f.unlimited),
+      width: 96,
+      render: (_, tenant) => <UsedSeats tenant={tenant} />,
     },
     {
       title: t.actions,
       key: 'actions',
-      width: 120,
+      width: 140,
       render: (_, tenant) => <RowActions tenant={tenant} />,
     },
   ];
   return (
     <Table<ListedTenant>
       rowKey="id"
+      size={useDensity()}
       columns={columns}
       dataSource={rows}
       loading={loading}
@@ -90,9 +98,9 @@ function PhoneList({ rows, sortedByEnd, onSortByEnd }: TableProps) {
             <div className="tenants-phone-item">
               <TenantName tenant={tenant} />
               <div className="secondary">
-                {tenant.tenantId} <TenantStatusTag tenant={tenant} />
+                <TenantStateTag tenant={tenant} /> <UsedSeats tenant={tenant} />
               </div>
-              <PeriodStatus period={tenant} />
+              <PeriodStatus tenant={tenant} />
             </div>
             <RowActions tenant={tenant} />
           </li>
@@ -105,41 +113,46 @@ function PhoneList({ rows, sortedByEnd, onSortByEnd }: TableProps) {
 function TenantName({ tenant }: { tenant: ListedTenant }) {
   const t = useTexts(tenantsTexts);
   const isOwn = useMe().tenant.id === tenant.id;
+  const company = tenant.companyName === tenant.tenantName ? null : tenant.companyName;
+  const parent = tenant.parentName && t.below(tenant.parentName);
   return (
     <div>
       <Link to={`/tenants/${tenant.id}`}>
         <strong>{tenant.tenantName || tenant.tenantId}</strong>
       </Link>{' '}
       {isOwn && <StatusTag tone="success">{t.own}</StatusTag>}
-      {tenant.companyName && <div className="secondary">{tenant.companyName}</div>}
+      <div className="secondary">
+        {[tenant.tenantId, company].filter(Boolean).join(' · ')}
+        {parent && <span className="tenants-parent"> · {parent}</span>}
+      </div>
     </div>
   );
 }
 
-/** Whether a tenant can be used: an enabled tenant outside its service period is not "normal". */
-export function TenantStatusTag({ tenant }: { tenant: ListedTenant }) {
+/** How many users a tenant has, and how many it may have. */
+export function UsedSeats({ tenant: { users, accountCount } }: { tenant: ListedTenant }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
-  switch (getServiceState(tenant)) {
-    case 'disabled':
-      return <StatusTag>{f.disabled}</StatusTag>;
-    case 'ended':
-      return <StatusTag tone="error">{t.legendEnded}</StatusTag>;
-    case 'upcoming':
-      return <StatusTag tone="warning">{t.legendUpcoming}</StatusTag>;
-    default:
-      return <StatusTag tone="success">{f.normal}</StatusTag>;
-  }
+  if (users === undefined) return null;
+  const isFull = accountCount >= 0 && users >= accountCount;
+  const isNearlyFull = accountCount >= 0 && users >= 0.8 * accountCount;
+  return (
+    <span className={isFull ? 'usage-danger' : isNearlyFull ? 'usage-warning' : ''} title={isFull ? t.seatsUsedUp : ''}>
+      {users.toLocaleString()} / {accountCount === -1 ? f.unlimited : accountCount.toLocaleString()}
+    </span>
+  );
 }
 
-export const formatAccountLimit = ({ accountCount }: ListedTenant, unlimited: string) =>
-  accountCount === -1 ? unlimited : String(accountCount);
+/** These have the button in their row; for others it is in the menu. */
+const NEEDS_RENEWAL: ReadonlySet<TenantState> = new Set(['expiring', 'ended']);
 
 function RowActions({ tenant }: { tenant: ListedTenant }) {
   const t = useTexts(tenantsTexts);
+  const isOwn = useMe().tenant.id === tenant.id;
   const name = tenant.tenantName || tenant.tenantId;
   return (
     <span className="tenants-row-actions">
+      {!isOwn && NEEDS_RENEWAL.has(getTenantState(tenant)) && <RenewButton tenant={tenant} type="link" />}
       <Link to={`/people?tenantId=${tenant.tenantId}`} aria-label={t.usersOf(name)}>
         {t.users}
       </Link>

@@ -9,10 +9,10 @@ import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
+import { getTenantState } from '../ui/tenant-period.ts';
+import { tenantTexts } from '../ui/tenant-texts.ts';
 import { TreeView } from '../ui/tree/tree-view.tsx';
 import type { TreeRow } from '../ui/tree/types.ts';
-import { fieldTexts } from './field-texts.ts';
-import { EXPIRING_DAYS, getPeriodState } from './period.ts';
 import { readTenantPath } from './read-tenant-path.ts';
 import { tenantsTexts } from './texts.ts';
 
@@ -151,14 +151,9 @@ function flattenTenants(root: TenantNode, levels: ReadonlyMap<string, Level>): T
 
 function TenantNotes({ node, isOwn }: { node: TenantNode; isOwn: boolean }) {
   const t = useTexts(tenantsTexts);
-  const { disabled } = useTexts(fieldTexts);
-  const state = getPeriodState({ startTime: null, endTime: node.endTime });
-  const notes = [
-    isOwn && t.own,
-    node.status === '1' && disabled,
-    state === 'ended' && t.legendEnded,
-    state === 'expiring' && t.legendExpiring(EXPIRING_DAYS),
-  ].filter(Boolean);
+  const states = useTexts(tenantTexts);
+  const state = getTenantState(node);
+  const notes = [isOwn && t.own, state !== 'active' && states[state]].filter(Boolean);
   if (notes.length === 0) return null;
   const text = notes.join(' · ');
   return (

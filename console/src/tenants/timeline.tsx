@@ -2,8 +2,8 @@ import dayjs from 'dayjs';
 import { Link } from 'react-router';
 import type { ListedTenant } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
 import { Axis, formatDates, Legend, PeriodBar, PeriodStatus } from './period-bar.tsx';
-import { TenantStatusTag } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 
 /** Returns a year and a half around today, because the timeline is for tenants that expire soon. */
@@ -32,7 +32,7 @@ export function Timeline({ rows }: { rows: ListedTenant[] }) {
             </span>
             <PeriodBar tenant={tenant} span={span} />
             <span>
-              {tenant.status === '1' && <TenantStatusTag tenant={tenant} />} <PeriodStatus period={tenant} />
+              <TenantStateTag tenant={tenant} /> <PeriodStatus tenant={tenant} />
             </span>
           </li>
         ))}

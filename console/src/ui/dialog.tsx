@@ -1,5 +1,5 @@
 import { Modal, type ModalProps } from 'antd';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 
 /**
  * A dialog that opens with the focus where the user continues: on its first field, or without fields on its main button. If
@@ -19,6 +19,13 @@ export function Dialog({ children, afterOpenChange, ...props }: ModalProps) {
       {children}
     </Modal>
   );
+}
+
+/** Moves the focus once this is shown, for content that a dialog loads after it has opened. */
+export function FocusFirstField() {
+  const mark = useRef<HTMLSpanElement>(null);
+  useEffect(() => focusContent(mark.current?.closest('[role="dialog"]')), []);
+  return <span ref={mark} hidden />;
 }
 
 const TARGETS = [

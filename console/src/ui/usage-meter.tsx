@@ -34,7 +34,7 @@ export function UsageMeter({ name, used, total, reserved = 0, hidesName = false 
   return (
     <div className="usage">
       {!hidesName && <span>{name}</span>}
-      <span className={state ? 'usage-warning' : 'secondary'}>{text}</span>
+      <span className={state === 'full' ? 'usage-danger' : state ? 'usage-warning' : 'secondary'}>{text}</span>
       {hasMeter && (
         // biome-ignore lint/a11y/useSemanticElements: <meter> cannot be styled consistently across browsers
         <div

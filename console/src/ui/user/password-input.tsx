@@ -11,12 +11,14 @@ interface Props {
   onChange?: (password: string) => void;
   /** Called with each generated password. */
   onGenerate: (password: string) => void;
+  /** For a field that starts with a generated password. */
+  startsVisible?: boolean;
 }
 
 /** A password field with a button that generates a password and makes it visible. */
-export function PasswordInput({ id, value, onChange, onGenerate, ...aria }: Props) {
+export function PasswordInput({ id, value, onChange, onGenerate, startsVisible = false, ...aria }: Props) {
   const t = useTexts(bulkActionTexts);
-  const [visible, onVisibleChange] = useState(false);
+  const [visible, onVisibleChange] = useState(startsVisible);
   return (
     <Space.Compact block>
       <Input.Password

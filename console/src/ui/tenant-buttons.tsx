@@ -1,0 +1,57 @@
+import { Button, type ButtonProps } from 'antd';
+import { type ComponentType, lazy, Suspense, useRef, useState } from 'react';
+import { useTexts } from '../language.ts';
+import type { TenantDialogProps } from './renew-dialog.tsx';
+import { tenantTexts } from './tenant-texts.ts';
+
+// Loaded when first opened: a date picker would make the first view much larger.
+export const RenewDialog = lazy(() => import('./renew-dialog.tsx'));
+export const SeatsDialog = lazy(() => import('./seats-dialog.tsx'));
+
+interface Props {
+  tenant: TenantDialogProps['tenant'];
+  type?: ButtonProps['type'];
+}
+
+export function RenewButton(props: Props) {
+  const t = useTexts(tenantTexts);
+  return <DialogButton {...props} text={t.renew} label={t.renewOf} dialog={RenewDialog} />;
+}
+
+export function SeatsButton(props: Props) {
+  const t = useTexts(tenantTexts);
+  return <DialogButton {...props} text={t.adjustSeats} label={t.adjustSeatsOf} dialog={SeatsDialog} />;
+}
+
+interface DialogButtonProps extends Props {
+  text: string;
+  label: (name: string) => string;
+  dialog: ComponentType<TenantDialogProps>;
+}
+
+function DialogButton({ tenant, type = 'default', text, label, dialog: DialogOfButton }: DialogButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  return (
+    <>
+      <Button
+        ref={button}
+        size="small"
+        type={type}
+        aria-label={label(tenant.tenantName || tenant.tenantId)}
+        onClick={() => setOpen(true)}
+      >
+        {text}
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <DialogOfButton tenant={tenant} onClose={close} />
+        </Suspense>
+      )}
+    </>
+  );
+}
