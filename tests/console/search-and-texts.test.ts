@@ -87,6 +87,38 @@ test('another page of a list starts at the top; page size and row height are kep
   assert.ok((await height()) < before);
 });
 
+test('a phone number that looks wrong is pointed out, and Escape leaves the form of a department', async () => {
+  const page = await fixture.logIn(credentials, `/departments/${sales}`);
+  await page.getByRole('button', { name: '编辑' }).click();
+  const form = page.getByRole('form', { name: /销售部/ });
+  const phone = form.getByLabel('联系电话');
+  for (const wrong of ['1381234567', 'abc', '12']) {
+    await phone.fill(wrong);
+    await form.getByText('请检查号码').waitFor();
+  }
+  for (const right of [
+    '13812345678',
+    '+86 138 1234 5678',
+    '0512-62345678 转 801',
+    '(010) 6234 5678',
+    '400-820-8820',
+    '',
+  ]) {
+    await phone.fill(right);
+    await form.getByText('请检查号码').waitFor({ state: 'detached' });
+  }
+  await page.keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+
+  // Changes are not discarded without a question.
+  await page.getByRole('button', { name: '编辑' }).click();
+  await phone.fill('1');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
+  await form.getByRole('button', { name: '保存' }).click();
+  await page.getByText('部门已保存').waitFor();
+});
+
 test('texts can be copied on plain http, where the Clipboard API is missing', async () => {
   const page = await fixture.newPage();
   await page.addInitScript(`

@@ -1,6 +1,7 @@
 import { Form, Input, InputNumber, Radio } from 'antd';
 import type { Dept, DeptInput } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { usePhoneRule } from '../ui/phone-rule.ts';
 import { LeaderHint, LeaderInput } from './leader-input.tsx';
 import { departmentsTexts } from './texts.ts';
 
@@ -42,6 +43,7 @@ export const toInput = (values: DepartmentValues): Omit<DeptInput, 'parentId'> =
 /** With an `orderPlaceholder`, which says where the department goes by default, the order number is optional. */
 export function DepartmentFields({ orderPlaceholder }: { orderPlaceholder?: string }) {
   const t = useTexts(departmentsTexts);
+  const phoneRule = usePhoneRule();
   return (
     <div className="departments-fields">
       <Form.Item name="deptName" label={t.name} rules={[{ required: true, whitespace: true, message: t.nameRequired }]}>
@@ -53,7 +55,7 @@ export function DepartmentFields({ orderPlaceholder }: { orderPlaceholder?: stri
       <Form.Item name="leaderId" hidden>
         <Input />
       </Form.Item>
-      <Form.Item name="phone" label={t.phone}>
+      <Form.Item name="phone" label={t.phone} rules={[phoneRule]}>
         <Input maxLength={32} autoComplete="off" inputMode="tel" />
       </Form.Item>
       <Form.Item name="email" label={t.email} rules={[{ pattern: /^\s*[^@\s]+@[^@\s]+\s*$/, message: t.emailInvalid }]}>

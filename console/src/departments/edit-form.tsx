@@ -1,5 +1,5 @@
 import { Button, Form } from 'antd';
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { api, type Dept } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
@@ -103,6 +103,14 @@ export function EditForm({ original, onClose, onSaved }: Props) {
       onOk: discard,
     });
   };
+  const handleKeyDown = (event: KeyboardEvent) => {
+    // Escape first closes the list of suggestions of a field.
+    const hasSuggestions = (event.target as Element).getAttribute('aria-expanded') === 'true';
+    if (event.key !== 'Escape' || event.nativeEvent.isComposing || hasSuggestions || save.isPending) return;
+    // Otherwise the same key press would close the question that this may open.
+    event.stopPropagation();
+    cancel();
+  };
   return (
     <Form
       form={form}
@@ -110,6 +118,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
       initialValues={{ ...toFormValues(original.data), etag: original.etag }}
       onFinish={submit}
       onValuesChange={draft.onValuesChange}
+      onKeyDown={handleKeyDown}
       aria-label={t.editTitle(original.data.deptName)}
     >
       <DraftNotice

@@ -39,16 +39,16 @@ interface MultipleProps extends CommonProps {
   onChange?: (deptIds: number[]) => void;
 }
 
-/** Selects a department of the current tenant. The service does the search, because there can be 100,000. */
+/** Selects a department of the current tenant. Then its path stands before its name. */
 export function DepartmentSelect({ value, onChange, ...props }: SingleProps) {
-  const { getName, ...select } = useDepartmentOptions(value == null ? [] : [value]);
+  const { getPath, ...select } = useDepartmentOptions(value == null ? [] : [value]);
   return (
     <Select<number>
       {...select}
       {...props}
       value={value ?? null}
       onChange={(deptId) => onChange?.(deptId ?? null)}
-      labelRender={({ value }) => getName(value as number)}
+      labelRender={({ value }) => <DepartmentLabel path={getPath(value as number)} />}
       allowClear
     />
   );
@@ -56,7 +56,7 @@ export function DepartmentSelect({ value, onChange, ...props }: SingleProps) {
 
 /** Selects several departments. */
 export function DepartmentMultiSelect({ value = [], onChange, ...props }: MultipleProps) {
-  const { getName, ...select } = useDepartmentOptions(value);
+  const { getPath, ...select } = useDepartmentOptions(value);
   return (
     <Select<number[]>
       {...select}
@@ -64,18 +64,38 @@ export function DepartmentMultiSelect({ value = [], onChange, ...props }: Multip
       mode="multiple"
       value={value}
       onChange={(deptIds) => onChange?.(deptIds)}
-      labelRender={({ value }) => getName(value as number)}
+      labelRender={({ value }) => {
+        const path = getPath(value as number);
+        return <span title={path.join(' / ')}>{path.at(-1)}</span>;
+      }}
       allowClear
     />
   );
 }
 
+/** The path is cut at its front: what is next to the department tells it from others of the same name. */
+function DepartmentLabel({ path }: { path: string[] }) {
+  return (
+    <span className="department-label" title={path.join(' / ')}>
+      {path.length > 1 && <DepartmentPath path={path.slice(0, -1)} />}
+      <span>{path.at(-1)}</span>
+    </span>
+  );
+}
+
+const DepartmentPath = ({ path }: { path: string[] }) => (
+  <span className="secondary department-path">
+    <bdi dir="ltr">{path.join(' / ')}</bdi>
+  </span>
+);
+
+/** The options are what was searched for: the service searches, because there can be 100,000. An exact match is the first. */
 function useDepartmentOptions(selectedIds: number[]) {
   const t = useTexts(departmentSelectTexts);
   const [searchText, setSearchText] = useState('');
   const [open, setOpen] = useState(false);
   const deptName = useDebouncedValue(searchText.trim(), 200);
-  const names = useDepartmentNames(selectedIds);
+  const paths = useDepartmentPaths(selectedIds);
   const { data, error } = useQuery({
     queryKey: queryKeys.departments.list({ select: deptName }),
     queryFn: ({ signal }) => searchDepartments(deptName, { pageSize: 30 }, signal),
@@ -84,8 +104,12 @@ function useDepartmentOptions(selectedIds: number[]) {
   // Hide the results of the previous search: a quick Enter would select the wrong department.
   const searching = !error && (!data || searchText.trim() !== deptName);
   const rows = searching ? [] : (data?.rows ?? []);
+  const getPath = (id: number): string[] => {
+    const row = rows.find(({ deptId }) => deptId === id);
+    return paths.get(id) ?? (row ? [...(row.pathNames ?? []), row.deptName] : [`#${id}`]);
+  };
   return {
-    getName: (id: number) => rows.find(({ deptId }) => deptId === id)?.deptName ?? names.get(id) ?? `#${id}`,
+    getPath,
     placeholder: t.placeholder,
     showSearch: { filterOption: false, onSearch: setSearchText },
     onOpenChange: setOpen,
@@ -98,7 +122,7 @@ function useDepartmentOptions(selectedIds: number[]) {
           <span>
             {deptName} {status === '1' && <StatusTag>{t.disabled}</StatusTag>}
           </span>
-          <span className="secondary">{pathNames.join(' / ') || t.topLevel}</span>
+          {pathNames.length > 0 ? <DepartmentPath path={pathNames} /> : <span className="secondary">{t.topLevel}</span>}
         </span>
       ),
     })),
@@ -107,6 +131,24 @@ function useDepartmentOptions(selectedIds: number[]) {
 
 /** The names of departments of the current tenant by id. Unknown ids are missing. */
 export function useDepartmentNames(ids: number[]): Map<number, string> {
+  const rows = useDepartments(ids);
+  return new Map(rows.map(({ deptId, deptName }) => [deptId, deptName]));
+}
+
+/** The names from the top down to each department. */
+function useDepartmentPaths(ids: number[]): Map<number, string[]> {
+  const rows = useDepartments(ids);
+  const pathOf = (ancestors: string) => ancestors.split(',').map(Number).filter(Boolean);
+  const names = useDepartmentNames(rows.flatMap(({ ancestors }) => pathOf(ancestors)));
+  return new Map(
+    rows.map(({ deptId, deptName, ancestors }) => [
+      deptId,
+      [...pathOf(ancestors).map((id) => names.get(id) ?? '…'), deptName],
+    ]),
+  );
+}
+
+function useDepartments(ids: number[]) {
   const uniqueIds = [...new Set(ids)].sort((a, b) => a - b).slice(0, 500);
   const { data } = useQuery({
     queryKey: queryKeys.departments.batch(uniqueIds),
@@ -114,5 +156,5 @@ export function useDepartmentNames(ids: number[]): Map<number, string> {
     placeholderData: keepPreviousData,
     enabled: uniqueIds.length > 0,
   });
-  return new Map(data?.data.rows.map(({ deptId, deptName }) => [deptId, deptName]));
+  return data?.data.rows ?? [];
 }

@@ -57,11 +57,14 @@ function TotalForm({ tenant, quota: { quota, total, period, pooled }, onClose }:
   };
   const handleKey = (event: KeyboardEvent) => {
     if (event.repeat || event.nativeEvent.isComposing) return;
-    if (event.key === 'Escape' && !isPending) onClose();
     if (event.key === 'Enter') save();
   };
+  const handleEscape = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !event.nativeEvent.isComposing && !isPending) onClose();
+  };
   return (
-    <div className="quota-total">
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the form, wherever the focus is in it
+    <div className="quota-total" onKeyDown={handleEscape}>
       <InputNumber<number>
         autoFocus
         aria-label={t.totalOf(name)}
@@ -74,12 +77,7 @@ function TotalForm({ tenant, quota: { quota, total, period, pooled }, onClose }:
         onKeyDown={handleKey}
       />
       {!inRecord && (
-        <Checkbox
-          checked={isUnlimited}
-          disabled={isPending}
-          onChange={({ target }) => setUnlimited(target.checked)}
-          onKeyDown={(event) => event.key === 'Escape' && handleKey(event)}
-        >
+        <Checkbox checked={isUnlimited} disabled={isPending} onChange={({ target }) => setUnlimited(target.checked)}>
           {t.noLimit}
         </Checkbox>
       )}

@@ -11,6 +11,7 @@ import { DepartmentMultiSelect, DepartmentSelect } from '../department-select.ts
 import { DescriptionList } from '../description-list.tsx';
 import { DraftNotice, useDraft } from '../draft.tsx';
 import { useBlockBackWhileSaving } from '../leave-guard.tsx';
+import { usePhoneRule } from '../phone-rule.ts';
 import { isSameInput } from '../record-diff.ts';
 import { uiTexts } from '../texts.ts';
 import { useApiMutation } from '../use-api-mutation.ts';
@@ -123,6 +124,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
     notify.success(nothingChanged);
     onSaved();
   };
+  const phoneRule = usePhoneRule();
   const required = { required: true, whitespace: true, message: t.required };
   return (
     <Form
@@ -185,7 +187,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
             </Form.Item>
           </>
         )}
-        <Form.Item name="phone" label={t.phone}>
+        <Form.Item name="phone" label={t.phone} rules={[phoneRule]}>
           <Input type="tel" maxLength={32} autoComplete="off" />
         </Form.Item>
         <Form.Item name="email" label={t.email} rules={[{ pattern: /^[^\s@]+@[^\s@]+$/, message: t.emailInvalid }]}>
