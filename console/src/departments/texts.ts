@@ -138,7 +138,7 @@ export const departmentsTexts = defineTexts({
     refresh: 'Refresh',
     unnamed: (id: number) => `Unnamed department ${id}`,
     disabled: 'Disabled',
-    normal: 'Normal',
+    normal: 'Active',
     search: 'Search departments',
     searchResults: 'Search results',
     noResults: (text: string) => `No departments match “${text}”`,
@@ -237,9 +237,9 @@ export const departmentsTexts = defineTexts({
     confirmSubtree: (count: number) => `Yes, delete these ${count} departments`,
     deleteSubtree: (count: number) => `Delete with all departments below (${count} departments)`,
     hasUsers: (count: number) =>
-      `This department has ${count === 1 ? '1 user' : `${count} users`}. Choose what happens to them.`,
+      `This department has ${count === 1 ? '1 user' : `${count} users`}. Select what happens to them.`,
     subtreeHasUsers: (count: number) =>
-      `This department and the departments below it have ${count === 1 ? '1 user' : `${count} users`}. Choose what happens to them.`,
+      `This department and the departments below it have ${count === 1 ? '1 user' : `${count} users`}. Select what happens to them.`,
     usersChoice: 'What happens to the users',
     deleteUsersToo: 'Delete the users too',
     deleteUsersHint:

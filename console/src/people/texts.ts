@@ -29,7 +29,7 @@ export const peopleTexts = defineTexts({
     none: 'No users yet',
     noneFound: 'No users match the filters',
     clearFilters: 'Clear filters',
-    otherTenant: (tenant: string) => `You are managing the users of the descendant tenant ${tenant}`,
+    otherTenant: (tenant: string) => `You are managing the users of the child tenant ${tenant}`,
     otherTenantHint: 'Departments cannot be assigned here. Ask an administrator of that tenant.',
     backToOwnTenant: 'Back to your tenant',
   },

@@ -49,7 +49,7 @@ export const usageTexts = defineTexts({
     month: 'Resets monthly',
     year: 'Resets yearly',
     nextReset: (time: string) => `next on ${time}`,
-    pooled: 'Shared with tenants below',
+    pooled: 'Shared with child tenants',
     actions: 'Actions',
     adjust: 'Adjust',
     adjustOf: (quota: string) => `Adjust the total of ${quota}`,

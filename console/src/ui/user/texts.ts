@@ -37,7 +37,7 @@ export const userTexts = defineTexts({
   },
   en: {
     status: 'Status',
-    normal: 'Normal',
+    normal: 'Active',
     disabled: 'Disabled',
     name: 'Name',
     position: 'Position',
@@ -125,7 +125,7 @@ export const formTexts = defineTexts({
     admin: 'Administrator',
     member: 'Member',
     status: 'Status',
-    normal: 'Normal',
+    normal: 'Active',
     disabled: 'Disabled',
     required: 'This field is required',
     save: 'Save',
