@@ -63,7 +63,8 @@ const { admin, credentials } = await createCompany('云杉科技');
 test('the chart shows three levels with leaders and user counts; a card links to its department', async () => {
   const page = await fixture.logIn(credentials, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
-  await card(page, '产品研发中心，负责人 陈晓东，0 人').waitFor();
+  // The number is that of the whole branch.
+  await card(page, '产品研发中心，负责人 陈晓东，3 人，直属 0 人').waitFor();
   await card(page, '前端组，未设置负责人，3 人').waitFor();
   await card(page, '旧系统组，停用').waitFor();
   assert.equal(await cards(page).count(), 16);
@@ -247,7 +248,7 @@ test('the chart starts at a legible size, and is printed as a whole without the 
 test('a search result becomes the root of the chart; a colleague who opens the link sees the same chart and the path to it', async () => {
   const page = await fixture.logIn(credentials, '/chart');
   await page.getByRole('combobox', { name: '搜索部门' }).fill('人力');
-  await page.locator('.chart-search-result').getByText('人力资源部').click();
+  await page.locator('.department-option').getByText('人力资源部').click();
   await card(page, '云杉科技有限公司').waitFor({ state: 'detached' });
   await card(page, '招聘组').waitFor();
   assert.equal(await cards(page).count(), 4);

@@ -68,10 +68,11 @@ interface DrawingProps {
 }
 
 /** The texts of a card, truncated to its width. */
-function getCardTexts({ name, leader, userCount, disabled, kind }: Card, t: ChartTexts) {
+function getCardTexts({ name, leader, userCount, branchUserCount, disabled, kind }: Card, t: ChartTexts) {
   const width = CARD.width - 2 * PADDING;
   const tagWidth = disabled ? measureText(t.disabled, 12) + 12 : 0;
-  const count = userCount === undefined ? '' : t.userCount(userCount);
+  const total = branchUserCount ?? userCount;
+  const count = total === undefined ? '' : t.userCount(total);
   const full = {
     name: name || t.unnamed,
     leader: kind === 'tenant' ? t.tenant : leader ? t.leader(leader) : t.noLeader,
@@ -92,8 +93,15 @@ function getCardTexts({ name, leader, userCount, disabled, kind }: Card, t: Char
 /** The full text of a card, for screen readers and the tooltip. */
 export function describeCard(card: Card, t: ChartTexts): string {
   const { full, count } = getCardTexts(card, t);
-  return [full.name, card.disabled && t.disabled, full.leader, count].filter(Boolean).join(t.separator);
+  const own = ownUsers(card, t);
+  return [full.name, card.disabled && t.disabled, full.leader, count, own].filter(Boolean).join(t.separator);
 }
+
+/** How many of the users of a branch are in the department itself, if it has others. */
+export const ownUsers = ({ userCount, branchUserCount }: Card, t: ChartTexts): string =>
+  userCount === undefined || branchUserCount === undefined || userCount === branchUserCount
+    ? ''
+    : t.ownUsers(userCount);
 
 export const CardDrawing = memo(function CardDrawing({ card, palette, t, active, loading, exported }: DrawingProps) {
   const { disabled, kind, hasChildren, open } = card;

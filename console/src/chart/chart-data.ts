@@ -7,8 +7,10 @@ export interface Card {
   kind: 'tenant' | 'dept';
   name: string;
   leader: string | null;
-  /** Undefined if the service does not return it: members must not see it. */
+  /** Its own users. Undefined if the service does not return it: members must not see it. */
   userCount: number | undefined;
+  /** With the users of all departments below it. Undefined too for a branch that is too large to be counted. */
+  branchUserCount: number | undefined;
   disabled: boolean;
   hasChildren: boolean;
   open: boolean;
@@ -31,6 +33,8 @@ interface ChartRequest {
   /** A department id, or TENANT_ID for the whole tenant. */
   rootId: string;
   tenantName: string;
+  /** Members may not, so that they see no total for the root. */
+  canListUsers: boolean;
   /** The number of department levels that are expanded initially. */
   levels: number;
   /** No more cards are expanded when there are this many. */
@@ -52,7 +56,7 @@ export async function readChart(request: ChartRequest, signal?: AbortSignal): Pr
   };
   const { cards } = chart;
   const isWholeTenant = request.rootId === TENANT_ID;
-  const rootCard = isWholeTenant ? createTenantCard(request.tenantName) : await readRoot(request.rootId, signal);
+  const rootCard = isWholeTenant ? createTenantCard(request.tenantName) : await readRoot(request, signal);
   cards.set(rootCard.id, rootCard);
   let level = [rootCard];
   // The tenant does not count as a level of departments.
@@ -94,15 +98,20 @@ const createTenantCard = (name: string): Card => ({
   name,
   leader: null,
   userCount: undefined,
+  branchUserCount: undefined,
   disabled: false,
   hasChildren: true,
   open: false,
   next: null,
 });
 
-async function readRoot(rootId: string, signal?: AbortSignal): Promise<Card> {
+async function readRoot({ rootId, canListUsers }: ChartRequest, signal?: AbortSignal): Promise<Card> {
   const { data } = await api.readTree({ rootId, depth: 1, counts: true }, signal);
-  return toCard(data[0] as DeptNode);
+  const card = toCard(data[0] as DeptNode);
+  if (!canListUsers) return card;
+  // The tree has no totals of branches.
+  const users = await api.listDepartmentUsers(rootId, { below: true, countOnly: true }, signal);
+  return { ...card, branchUserCount: users.data.total };
 }
 
 /** Loads at least as many children as before, sets them on the card and returns them. */
@@ -122,14 +131,15 @@ async function readChildren(card: Card, minCount = 0, signal?: AbortSignal): Pro
 async function readPage({ id, next }: Card, signal?: AbortSignal) {
   const { data } = await api.listChildren(
     id,
-    { counts: true, limit: PAGE_SIZE, ...(next ? { cursor: next } : {}) },
+    { counts: true, branchCounts: true, limit: PAGE_SIZE, ...(next ? { cursor: next } : {}) },
     signal,
   );
   return { next: data.next, children: data.rows.map(toCard) };
 }
 
-function toCard({ deptId, deptName, leader, userCount, status, hasChildren }: Child | DeptNode): Card {
-  const fields = { name: deptName, leader, userCount, disabled: status === '1', hasChildren };
+function toCard({ deptId, deptName, leader, userCount, status, hasChildren, ...dept }: Child | DeptNode): Card {
+  const branchUserCount = 'branchUserCount' in dept ? dept.branchUserCount : undefined;
+  const fields = { name: deptName, leader, userCount, branchUserCount, disabled: status === '1', hasChildren };
   return { id: String(deptId), kind: 'dept', ...fields, open: false, next: null };
 }
 

@@ -2,6 +2,7 @@ import { CloseOutlined } from '@ant-design/icons';
 import { Button } from 'antd';
 import { Link } from 'react-router';
 import { useTexts } from '../language.ts';
+import { ownUsers } from './card-drawing.tsx';
 import { type ChartData, TENANT_ID } from './chart-data.ts';
 import { chartTexts } from './texts.ts';
 
@@ -20,7 +21,10 @@ export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onTogg
   const card = activeId ? chart.cards.get(activeId) : undefined;
   if (!card || card.id === TENANT_ID) return null;
   const facts = [card.leader ? t.leader(card.leader) : t.noLeader];
-  if (card.userCount !== undefined) facts.push(t.userCount(card.userCount));
+  const total = card.branchUserCount ?? card.userCount;
+  if (total !== undefined) facts.push(t.userCount(total));
+  const own = ownUsers(card, t);
+  if (own) facts.push(own);
   if (card.disabled) facts.push(t.disabled);
   return (
     <section className="chart-selected" aria-label={t.selected}>

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryKeys } from '../query-keys.ts';
-import { useMe } from '../session.ts';
+import { useIsAdministrator, useMe } from '../session.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { type ChartData, getMoreParent, isMoreCard, readChart, readNextChildren, setOpen } from './chart-data.ts';
 
@@ -16,6 +16,7 @@ const MAX_CARDS = 2000;
 /** Loads the chart of a root. Without `levels`, expands as many cards as are easy to read. */
 export function useChart(root: string, levels: number | undefined) {
   const { tenant } = useMe();
+  const canListUsers = useIsAdministrator();
   const tenantName = tenant.tenantName || tenant.tenantId;
   const queryClient = useQueryClient();
   const notify = useNotify();
@@ -26,7 +27,10 @@ export function useChart(root: string, levels: number | undefined) {
     queryFn: ({ signal }) => {
       const previous = queryClient.getQueryData<ChartData>(queryKey);
       const maxCards = levels === undefined ? MAX_CARDS_INITIALLY : MAX_CARDS;
-      return readChart({ rootId: root, tenantName, levels: levels ?? INITIAL_LEVELS, maxCards, previous }, signal);
+      return readChart(
+        { rootId: root, tenantName, canListUsers, levels: levels ?? INITIAL_LEVELS, maxCards, previous },
+        signal,
+      );
     },
     // Show the previous chart until the next one is loaded.
     placeholderData: keepPreviousData,
