@@ -21,6 +21,7 @@ import type {
   Quota,
   QuotaInput,
   QuotaUse,
+  SearchHit,
   Tenant,
   TenantInput,
   TenantNode,
@@ -57,6 +58,7 @@ export type {
   Quota,
   QuotaInput,
   QuotaUse,
+  SearchHit,
   Tenant,
   TenantInput,
   TenantNode,
@@ -211,6 +213,8 @@ export const api = {
     streamOf(importOf(kind)({ mode: 'apply', tenantId, body: { file } }, { headers: { accept: 'text/event-stream' } })),
   readImportTemplate: (kind: ImportKind) =>
     fileOf(kind === 'people' ? client.readUserTemplate() : client.readDepartmentTemplate()),
+
+  search: (query: ParamsOf<'search'>, signal?: Signal) => client.search(query, { signal }),
 
   readOverview: (signal?: Signal) => client.readOverview({}, { signal }),
   changePassword: (body: ParamsOf<'changePassword'>['body']) => dataOf(client.changePassword({ body })),

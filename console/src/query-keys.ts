@@ -7,6 +7,7 @@ import type { Id } from './api.ts';
  */
 export const queryKeys = {
   version: ['version'],
+  search: (q: string) => ['search', q],
   departments: {
     all: ['departments'],
     detail: (id: Id) => ['departments', 'detail', id],

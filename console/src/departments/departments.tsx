@@ -2,7 +2,7 @@ import { ImportOutlined, PlusOutlined } from '@ant-design/icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { Button } from 'antd';
 import { type KeyboardEvent, useEffect, useState } from 'react';
-import { useNavigate, useParams } from 'react-router';
+import { useNavigate, useParams, useSearchParams } from 'react-router';
 import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import type { Versioned } from '../request.ts';
@@ -48,6 +48,15 @@ export default function Departments() {
     // The detail pane shows the error if the department cannot be read.
     if (id !== undefined) void tree.reveal(id).catch(() => undefined);
   }, [tree, id]);
+
+  // `?create=1` opens the form for a new department, such as from the search.
+  const [params, setParams] = useSearchParams();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a navigation opens the form
+  useEffect(() => {
+    if (!params.has('create')) return;
+    setParams({}, { replace: true });
+    if (administrator) createDialog.show({ deptId: ROOT_ID, deptName: '' });
+  }, [params]);
 
   const open = (deptId: number | undefined) => navigate(deptId ? `/departments/${deptId}` : '/departments');
   const focusTree = () => document.getElementById(TREE_ID)?.focus();

@@ -18,6 +18,7 @@ import { NavLink, Outlet, useNavigate } from 'react-router';
 import { setLanguage, useLanguage, useTexts } from '../language.ts';
 import { logOut, useIsAdministrator, useMe } from '../session.ts';
 import logo from './banyan.svg';
+import { SearchButton } from './search/search-button.tsx';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import { Loading } from './states.tsx';
 import { uiTexts } from './texts.ts';
@@ -82,6 +83,7 @@ function Header() {
       <span className="tenant-name" title={`${tenant.tenantName ?? ''} ${tenant.tenantId}`.trim()}>
         {tenant.tenantName || tenant.tenantId}
       </span>
+      <SearchButton />
       <Button
         type="text"
         icon={<GlobalOutlined />}
