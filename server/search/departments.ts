@@ -4,9 +4,9 @@ import type { Dictionary } from './pinyin.ts';
 import {
   type DeptRow,
   findDepartments,
-  findDescendants,
   readDepartments,
   readDepartmentsNamed,
+  readDescendants,
   readFirstDepartments,
 } from './queries.ts';
 import type { Query, Word } from './query.ts';
@@ -158,5 +158,5 @@ async function findCandidates(tx: Tx, names: DepartmentNames, sample: DeptRow[],
 async function readBelow(tx: Tx, tenantId: string, names: DepartmentNames, words: Word[]): Promise<void> {
   const roots = names.rows().filter((row) => words.some((word) => names.rank(row, word) !== undefined));
   const ids = roots.slice(0, MAX_ROOTS).map(({ id }) => id);
-  if (ids.length > 0) await names.read(await findDescendants(tx, tenantId, ids, MAX_DESCENDANTS));
+  if (ids.length > 0) names.add(await readDescendants(tx, tenantId, ids, MAX_DESCENDANTS));
 }

@@ -37,6 +37,8 @@ function rankPinyin(dictionary: Dictionary, name: string, word: string): Rank | 
   if (!characters.some(isHan)) return undefined;
   const readings = characters.map((each) => [each, ...dictionary.readingsOf(each)]);
   for (let from = 0; from < readings.length; from++) {
+    // Most characters begin with another letter.
+    if (!readings[from]?.some((each) => each[0] === word[0])) continue;
     const end = readFrom(readings, word, from);
     if (end === undefined) continue;
     if (from > 0) return RANKS.anywherePinyin;

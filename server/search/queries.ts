@@ -48,14 +48,17 @@ export const readDepartments = (tx: Tx, tenantId: string, ids: string[]) => tx<D
   ) d
   where d.del_flag = '0'`;
 
-/** Returns the departments below the given ones, level by level, about `maxRows`. */
-export const findDescendants = async (tx: Tx, tenantId: string, ids: string[], maxRows: number): Promise<string[]> => {
-  const rows = await tx<{ id: string }[]>`
-    select b.id::text from unnest(${ids.map(bigintOf)}::bigint[]) as wanted (id)
+/** Reads the departments below the given ones, level by level, up to `maxRows`. */
+export const readDescendants = (tx: Tx, tenantId: string, ids: string[], maxRows: number) => tx<DeptRow[]>`
+  select ${deptColumns(tx)} from (
+    select b.id from unnest(${ids.map(bigintOf)}::bigint[]) as wanted (id)
     cross join lateral department_descendants(${tenantId}, wanted.id, ${maxRows}) as b (id)
-    limit ${maxRows}`;
-  return rows.map(({ id }) => id);
-};
+    limit ${maxRows}
+  ) below
+  cross join lateral (
+    select * from departments d where d.tenant_id = ${tenantId} and d.dept_id = below.id limit 1
+  ) d
+  where d.del_flag = '0'`;
 
 export interface UserRow {
   id: string;
