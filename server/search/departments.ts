@@ -19,7 +19,7 @@ const COMMON_IN_SAMPLE = 12;
 const MAX_NAMED = 50;
 /** How many departments below those that match a rare word are compared with a common one. */
 const MAX_ROOTS = 100;
-const MAX_DESCENDANTS = 2_000;
+const MAX_DESCENDANTS = 1_000;
 /** Words are compared with this many ancestors, and this many are returned. */
 const MAX_LEVELS = 64;
 

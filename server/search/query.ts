@@ -42,9 +42,14 @@ export function parseQuery(dictionary: Dictionary, typed: string): Query {
   const text = typed.trim().replace(/\s+/g, ' ');
   const phone = phoneOf(text);
   const texts = phone === undefined ? text.split(' ').filter(Boolean) : [text];
+  const words = [...new Set(texts)].slice(0, MAX_WORDS);
   return {
     text,
-    words: [...new Set(texts)].slice(0, MAX_WORDS).map((each) => wordOf(dictionary, each, phone ?? phoneOf(each))),
+    words: words.map((each) => {
+      const word = wordOf(dictionary, each, phone ?? phoneOf(each));
+      // Among several words, an exact name is no better candidate than others.
+      return words.length > 1 ? { ...word, exactParts: [] } : word;
+    }),
     id: /^\d{1,19}$/.test(text) ? BigInt(text).toString() : undefined,
   };
 }
