@@ -85,7 +85,7 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
         summary: 'Exchange a refresh token for new tokens',
         description:
           'Each refresh token works once; reuse of an old one ends its session. With `session=cookie` the token is read ' +
-          'from the cookie, without a body, and requests from pages of other sites are rejected.',
+          'from the cookie, without a body.',
         security: [],
         querystring: SessionQuery,
         body: Refresh,
@@ -141,7 +141,7 @@ export function sessionRoutes(
         headers: writeHeaders,
         summary: 'End this session, or all sessions of the caller',
         description:
-          'Its tokens stop working immediately, and its cookie is cleared. With `session=cookie` the cookie is enough when the ' +
+          'Its tokens stop working immediately. With `session=cookie` the cookie is enough when the ' +
           'access token is rejected.',
         querystring: LogoutQuery,
         response: responses('authenticated', {

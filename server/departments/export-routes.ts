@@ -15,7 +15,7 @@ export function departmentExportRoutes(app: App, { db }: Dependencies): void {
         tags: ['Departments'],
         operationId: 'exportDepartments',
         summary: 'Export departments as a spreadsheet',
-        description: 'Takes the filters of the list. Headers are in the language of the caller.',
+        description: 'Takes the filters of the list.',
         querystring: DeptExportFilter,
         response: responses('authenticated', { file: true, errors: ['OTHER_TENANT'] }),
       },

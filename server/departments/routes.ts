@@ -243,7 +243,7 @@ export function departmentRoutes(
         ...shared,
         operationId: 'patchDepartment',
         summary: 'Change some fields of a department',
-        description: 'A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
+        description: 'A JSON merge patch (RFC 7396).',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
         params: IdPath,
@@ -286,8 +286,7 @@ export function departmentRoutes(
         operationId: 'deleteDepartments',
         summary: 'Delete departments',
         description:
-          'Deletes all of them or none. With `subtree`, takes one id and deletes its descendants too. With `users`, also moves ' +
-          'or deletes their users. One revert undoes all of it.',
+          'Deletes all or none. `subtree`: one id, with its descendants. `users`: also moves or deletes their users. One revert undoes all of it.',
         headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: Type.Object({

@@ -46,8 +46,7 @@ export const DeptUpdate = Type.Object(
   {
     ...extending('DepartmentInput', 'DepartmentUpdate', Type.Object({ deptId: Long })),
     description:
-      'Replaces the department: a field that is omitted gets its default. Only `parentId`, `leaderId`, `source` and ' +
-      '`externalId` stay as they are when omitted.',
+      'Full replacement: omitted fields get their defaults. Only `parentId`, `leaderId`, `source` and `externalId` stay.',
   },
 );
 export type DeptUpdate = Static<typeof DeptUpdate>;
@@ -154,8 +153,7 @@ export const MembersQuery = {
       type: 'string',
       enum: ['move', 'delete'],
       description:
-        'move: moves the users to `toDeptId`. delete: deletes the users whose main department is deleted; others only leave ' +
-        'it. Omitted: departments with users are not deleted.',
+        'move: to `toDeptId`. delete: those whose main department is deleted; others only leave it. Omitted: departments with users are not deleted.',
     }),
   ),
   toDeptId: Type.Optional(QueryId('With users=move: the department to which the users are moved')),

@@ -58,8 +58,7 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'In commit order: the changes of a tenant, and of the tenant records (not the contents) of its descendants. Send `next` ' +
-          'as `after` of the next call. With `wait` (long polling) the response waits for a change.',
+          'In commit order: the changes of a tenant, and of the tenant records (not the contents) of its descendants. Send `next` as the next `after`. With `wait` (long polling) the response waits for a change.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),
       },
@@ -158,7 +157,7 @@ export function ledgerRoutes(
         summary: 'Revert a change',
         description:
           'Reverts all changes of the same request, or none. Fails if later changes conflict with them; the error names ' +
-          'these. A revert is itself a change that can be reverted.',
+          'these.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,

@@ -118,7 +118,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'exportTenants',
         summary: "Export the caller's tenant and its descendants as a spreadsheet",
-        description: 'Takes the filters of the list. Headers are in the language of the caller.',
+        description: 'Takes the filters of the list.',
         querystring: TenantExportFilter,
         response: responses('authenticated', { file: true }),
       },
@@ -220,8 +220,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'patchTenant',
         summary: 'Change some fields of a tenant',
-        description:
-          'Only for callers of an ancestor tenant. A JSON merge patch (RFC 7396): null resets a field, what is omitted stays.',
+        description: 'Only for callers of an ancestor tenant. A JSON merge patch (RFC 7396).',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
         params: IdPath,

@@ -15,7 +15,7 @@ export function userExportRoutes(app: App, { db }: Dependencies): void {
         tags: ['Users'],
         operationId: 'exportUsers',
         summary: 'Export users as a spreadsheet',
-        description: 'Takes the filters of the list. Headers are in the language of the caller.',
+        description: 'Takes the filters of the list.',
         querystring: UserExportFilter,
         response: responses('authenticated', { file: true, errors: ['OTHER_TENANT'] }),
       },

@@ -154,7 +154,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'readLeaders',
         summary: 'Read the leaders of a user',
-        description: 'Of their main department and those above it, the nearest first, without the user themselves.',
+        description: 'Of the main department and those above it, the nearest first, without the user.',
         params: IdPath,
         querystring: TenantQuery,
         response: responses('authenticated', { data: Type.Array(Leader), errors: ['OTHER_TENANT', 'USER_NOT_FOUND'] }),
@@ -240,8 +240,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         operationId: 'patchUser',
         summary: 'Change some fields of a user',
         description:
-          'A JSON merge patch (RFC 7396): null resets a field, what is omitted stays. Changing the password ' +
-          'or disabling the user ends their sessions.',
+          'A JSON merge patch (RFC 7396). Changing the password ' + 'or disabling the user ends their sessions.',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
         params: IdPath,
@@ -313,9 +312,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'restoreUser',
         summary: 'Restore a deleted user',
-        description:
-          'The user keeps their password and ' +
-          'those of their departments that still exist; their sessions stay ended.',
+        description: 'The user keeps their password and the departments that still exist; sessions stay ended.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,

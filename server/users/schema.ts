@@ -39,7 +39,7 @@ const fields = Type.Object(
     mustChangePassword: optional(
       Type.Boolean({
         description:
-          'The user must change their password before they can do anything else. Omitted: false with a new password, otherwise unchanged',
+          'The user must change their password first. Omitted: false with a new password, otherwise unchanged',
       }),
     ),
   },
@@ -64,7 +64,7 @@ export const UserUpdate = Type.Object(
     ...extending(fields, 'UserUpdate', changedCredentials),
     description:
       'Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `position`, ' +
-      '`source` and `externalId` stay when omitted.',
+      '`source` and `externalId` stay.',
   },
 );
 export type UserUpdate = Static<typeof UserUpdate>;

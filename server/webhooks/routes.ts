@@ -239,8 +239,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'resendDelivery',
         summary: 'Resend a delivery',
-        description:
-          'Sends the same message with the same `webhook-id` immediately, ' + 'and retries it for three more days.',
+        description: 'Sends it immediately with the same `webhook-id`, and retries for three more days.',
         headers: writeHeaders,
         params: DeliveryPath,
         response: responses('authenticated', {

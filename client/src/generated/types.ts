@@ -366,7 +366,7 @@ export type UserFields = {
   deptIds?: Array<IdInput> | null;
   roles?: Array<'admin' | 'member'> | null;
   /**
-   * The user must change their password before they can do anything else. Omitted: false with a new password, otherwise unchanged
+   * The user must change their password first. Omitted: false with a new password, otherwise unchanged
    */
   mustChangePassword?: boolean | null;
 };
@@ -1032,7 +1032,7 @@ export type Webhook = {
    */
   gone: boolean;
   /**
-   * Number of pending deliveries
+   * Pending deliveries
    */
   waiting: number;
   /**
@@ -1083,11 +1083,11 @@ export type WebhookDelivery = {
    */
   nextTry: string | null;
   /**
-   * Time of the last attempt; null: there was none yet
+   * Time of the last attempt
    */
   lastTime: string | null;
   /**
-   * Duration of the last attempt in milliseconds
+   * Its duration in milliseconds
    */
   lastMs: number | null;
   /**
@@ -1320,7 +1320,7 @@ export type UserCount = number;
 export type Time2 = string;
 
 /**
- * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, whom the caller may not see
+ * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent
  */
 export type By = string;
 
@@ -1879,7 +1879,7 @@ export type CreateDepartmentResponse = CreateDepartmentResponses[keyof CreateDep
 
 export type UpdateDepartmentData = {
   /**
-   * Replaces the department: a field that is omitted gets its default. Only `parentId`, `leaderId`, `source` and `externalId` stay as they are when omitted.
+   * Full replacement: omitted fields get their defaults. Only `parentId`, `leaderId`, `source` and `externalId` stay.
    */
   body: DepartmentUpdate;
   path?: never;
@@ -2062,7 +2062,7 @@ export type DeleteDepartmentsData = {
      */
     subtree?: boolean;
     /**
-     * move: moves the users to `toDeptId`. delete: deletes the users whose main department is deleted; others only leave it. Omitted: departments with users are not deleted.
+     * move: to `toDeptId`. delete: those whose main department is deleted; others only leave it. Omitted: departments with users are not deleted.
      */
     users?: 'move' | 'delete';
     /**
@@ -2410,7 +2410,7 @@ export type CompareDepartmentsResponses = {
      */
     deleted: Array<DepartmentWithPath>;
     /**
-     * Departments with another parent; descendants that moved along with them are not listed
+     * Descendants that moved along are not listed
      */
     moved: Array<{
       deptId: Id;
@@ -2749,7 +2749,7 @@ export type CreateUserResponse = CreateUserResponses[keyof CreateUserResponses];
 
 export type UpdateUserData = {
   /**
-   * Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `position`, `source` and `externalId` stay when omitted.
+   * Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `position`, `source` and `externalId` stay.
    */
   body: UserUpdate;
   path?: never;

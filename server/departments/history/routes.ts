@@ -50,7 +50,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
         ...shared,
         operationId: 'compareDepartments',
         summary: 'Compare the departments at two times',
-        description: 'Each list is sorted by id. Departments that were created and deleted in between are not listed.',
+        description: 'Departments that were created and deleted in between are not listed.',
         querystring: DiffFilter,
         response: responses('authenticated', {
           data: Diff,
@@ -83,9 +83,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
         ...shared,
         operationId: 'restoreDepartment',
         summary: 'Restore a deleted department with its subtree',
-        description:
-          'Restores the department with everything below it that the same request deleted, to its ' +
-          'previous parent or to the one given.',
+        description: 'Restores the department with everything below it that the same request deleted.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,

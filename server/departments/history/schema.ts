@@ -76,7 +76,7 @@ export const Diff = Type.Object({
       fromPath: Path,
       toPath: Path,
     }),
-    { description: 'Departments with another parent; descendants that moved along with them are not listed' },
+    { description: 'Descendants that moved along are not listed' },
   ),
   renamed: Type.Array(Type.Object({ deptId: LongOut, from: Type.String(), to: Type.String() })),
   changed: Type.Array(
