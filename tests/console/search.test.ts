@@ -29,7 +29,7 @@ const child = await service.createTenant({ tenantName: '精工科技' }, admin);
 const logIn = (path = '/home', settings: PageSettings = {}, client: Client = admin) =>
   fixture.logIn({ tenantId: client.tenantId, username: 'boss' }, path, settings);
 
-const dialog = (page: Page) => page.getByRole('dialog', { name: /^(全局搜索|Search everything)$/ });
+const dialog = (page: Page) => page.getByRole('dialog', { name: /^(搜索|Search) Ctrl K$/ });
 const field = (page: Page) => dialog(page).getByRole('combobox');
 const options = (page: Page) => dialog(page).getByRole('option');
 const selected = (page: Page) => dialog(page).getByRole('option', { selected: true });
@@ -101,7 +101,7 @@ test('the action for a new department opens its form', async () => {
 
 test('Escape closes the search and returns the focus to the button', async () => {
   const page = await logIn();
-  await page.getByRole('button', { name: '全局搜索' }).click();
+  await page.getByRole('button', { name: '搜索 Ctrl K' }).click();
   await field(page).waitFor();
   assert.equal(await page.evaluate('document.activeElement.getAttribute("role")'), 'combobox');
   await page.keyboard.press('Escape');

@@ -10,6 +10,7 @@ import { searchTexts } from './texts.ts';
 
 const Palette = lazyScreen(() => import('./palette.tsx'));
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+const shortcut = isMac ? '⌘K' : 'Ctrl K';
 
 /** The button in the header that opens the search, and its shortcut: ⌘K, or Ctrl+K. */
 export function SearchButton() {
@@ -34,13 +35,12 @@ export function SearchButton() {
       <Button
         className="search-button"
         icon={<SearchOutlined />}
-        aria-label={t.title}
+        aria-label={`${t.search} ${shortcut}`}
         aria-haspopup="dialog"
         aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'}
         onClick={() => searchOpen.set(true)}
       >
-        <span className="search-button-text">{t.search}</span>
-        <kbd className="search-button-text">{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+        <span className="search-button-text">{t.search}</span> <kbd className="search-button-text">{shortcut}</kbd>
       </Button>
       {open && (
         <Suspense fallback={null}>
