@@ -18,7 +18,13 @@ export const outline = (page: Page) =>
       (items) =>
         items
           .toSorted((a, b) => Number.parseInt(a.style.top, 10) - Number.parseInt(b.style.top, 10))
-          .map((item) => `${item.getAttribute('aria-level')} ${item.textContent}`) as string[],
+          .map((item) => {
+            // Without what screen readers skip: the number of users, and buttons for the mouse.
+            const texts = [...item.childNodes].flatMap((child) =>
+              child.ariaHidden === 'true' ? [] : [child.textContent],
+            );
+            return `${item.getAttribute('aria-level')} ${texts.join('')}`;
+          }) as string[],
     );
 
 type DropPosition = 'before' | 'into' | 'after';

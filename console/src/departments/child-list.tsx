@@ -6,6 +6,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
+import { PersonLink } from '../ui/user/person-link.tsx';
 import { departmentsTexts } from './texts.ts';
 
 export function ChildList({ id }: { id: number }) {
@@ -13,7 +14,11 @@ export function ChildList({ id }: { id: number }) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: queryKeys.departments.children(id, 'list'),
     queryFn: ({ pageParam, signal }) =>
-      api.listChildren(id, { limit: 50, counts: true, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+      api.listChildren(
+        id,
+        { limit: 50, counts: true, branchCounts: true, ...(pageParam ? { cursor: pageParam } : {}) },
+        signal,
+      ),
     initialPageParam: '',
     getNextPageParam: ({ data: { next } }) => next ?? undefined,
   });
@@ -24,15 +29,24 @@ export function ChildList({ id }: { id: number }) {
   return (
     <section aria-label={t.children}>
       <ul className="item-list">
-        {rows.map(({ deptId, deptName, leader, status, userCount }) => (
+        {rows.map(({ deptId, deptName, leader, leaderId, status, userCount, branchUserCount }) => (
           <li key={deptId}>
             <span className="departments-item-main">
               <Link to={`/departments/${deptId}`}>{deptName || t.unnamed(deptId)}</Link>
-              {leader && <span className="secondary">{`${t.leader} ${leader}`}</span>}
+              {leader && (
+                <span className="secondary departments-leader">
+                  <span>{t.leader}</span>
+                  {leaderId === null ? leader : <PersonLink id={leaderId}>{leader}</PersonLink>}
+                </span>
+              )}
             </span>
             <span className="departments-item-tags">
               {status === '1' && <StatusTag>{t.disabled}</StatusTag>}
-              {userCount !== undefined && <span className="secondary">{t.userCount(userCount)}</span>}
+              {userCount !== undefined && (
+                <span className="secondary">
+                  {branchUserCount === undefined ? t.directCount(userCount) : t.branchCount(branchUserCount, userCount)}
+                </span>
+              )}
             </span>
           </li>
         ))}

@@ -8,7 +8,7 @@ import { LoadError, Loading } from '../ui/states.tsx';
 import { DepartmentPicker } from './department-picker.tsx';
 import { departmentsTexts } from './texts.ts';
 import type { TreeStore } from './tree-store.ts';
-import { UserItem } from './user-list.tsx';
+import { UserItem } from './user-item.tsx';
 
 /** What happens to the users of a deleted department. */
 export type UsersOption = { users: 'move'; toDeptId: number } | { users: 'delete' };

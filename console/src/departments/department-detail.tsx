@@ -9,15 +9,17 @@ import { queryKeys } from '../query-keys.ts';
 import type { Versioned } from '../request.ts';
 import { useIsAdministrator } from '../session.ts';
 import { DescriptionList } from '../ui/description-list.tsx';
+import { PhoneLink } from '../ui/phone-link.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
+import { PersonLink } from '../ui/user/person-link.tsx';
 import { ChildList } from './child-list.tsx';
 import { DeletedDepartment } from './deleted-department.tsx';
 import { EditForm } from './edit-form.tsx';
 import { HistoryList } from './history-list.tsx';
+import { MemberList } from './member-list.tsx';
 import { departmentsTexts } from './texts.ts';
 import { departmentQuery, type TreeStore } from './tree-store.ts';
-import { UserList } from './user-list.tsx';
 
 interface ActionProps {
   onCreateChild: (parent: Dept) => void;
@@ -33,9 +35,11 @@ interface Props extends ActionProps {
   editing: Versioned<Dept> | undefined;
   onEditEnd: () => void;
   onSaved: (dept: Dept) => void;
+  /** Called after members were added, changed or removed: the tree shows their number. */
+  onMembersChanged: () => void;
 }
 
-export function DepartmentDetail({ id, tree, editing, onEditEnd, onSaved, ...actions }: Props) {
+export function DepartmentDetail({ id, tree, editing, onEditEnd, onSaved, onMembersChanged, ...actions }: Props) {
   const t = useTexts(departmentsTexts);
   const administrator = useIsAdministrator();
   const { data: department, error, refetch } = useQuery(departmentQuery(id));
@@ -68,7 +72,7 @@ export function DepartmentDetail({ id, tree, editing, onEditEnd, onSaved, ...act
       ) : (
         <DepartmentInfo dept={dept} />
       )}
-      <DetailTabs dept={dept} />
+      <DetailTabs dept={dept} name={name} onMembersChanged={onMembersChanged} />
     </article>
   );
 }
@@ -95,7 +99,7 @@ function ActionButtons({
   return (
     <div className="page-actions">
       <Tooltip title={disabled ? t.createChildDisabled : undefined}>
-        <Button type="primary" icon={<PlusOutlined />} disabled={disabled} onClick={() => onCreateChild(dept)}>
+        <Button icon={<PlusOutlined />} disabled={disabled} onClick={() => onCreateChild(dept)}>
           {t.createChild}
         </Button>
       </Tooltip>
@@ -144,48 +148,59 @@ function DepartmentPath({ dept, name }: { dept: Dept; name: string }) {
   );
 }
 
+/** What people look for in one line; what is empty is left out, and what only administrators need is folded. */
 function DepartmentInfo({ dept }: { dept: Dept }) {
   const t = useTexts(departmentsTexts);
-  const administrator = useIsAdministrator();
-  const { leader, leaderId, source, externalId } = dept;
+  const { leader, leaderId, phone, email, source, externalId } = dept;
+  const facts = [
+    { label: t.leader, value: leader && leaderId !== null ? <PersonLink id={leaderId}>{leader}</PersonLink> : leader },
+    { label: t.phone, value: phone && <PhoneLink phone={phone} /> },
+    { label: t.email, value: email && <a href={`mailto:${email}`}>{email}</a> },
+    { label: t.source, value: source },
+    { label: t.externalId, value: externalId },
+  ].filter(({ value }) => value);
   return (
-    <DescriptionList
-      className="departments-info"
-      items={[
-        {
-          label: t.leader,
-          // Only administrators can open the screen of users.
-          value: administrator && leaderId !== null ? <Link to={`/people?person=${leaderId}`}>{leader}</Link> : leader,
-        },
-        { label: t.phone, value: dept.phone },
-        { label: t.email, value: dept.email },
-        { label: t.status, value: dept.status === '1' ? t.disabled : t.normal },
-        { label: t.order, value: dept.orderNum },
-        { label: t.id, value: dept.deptId },
-        ...(source === null
-          ? []
-          : [
-              { label: t.source, value: source },
-              { label: t.externalId, value: externalId },
-            ]),
-        {
-          label: t.lastChange,
-          value: t.changedBy(dept.updateBy || dept.createBy, dept.updateTime ?? dept.createTime),
-        },
-      ]}
-    />
+    <div className="departments-info">
+      {facts.length > 0 && (
+        <dl className="departments-facts">
+          {facts.map(({ label, value }) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <details>
+        <summary>{t.more}</summary>
+        <DescriptionList
+          items={[
+            { label: t.id, value: dept.deptId },
+            { label: t.order, value: dept.orderNum },
+            {
+              label: t.lastChange,
+              value: t.changedBy(dept.updateBy || dept.createBy, dept.updateTime ?? dept.createTime),
+            },
+          ]}
+        />
+      </details>
+    </div>
   );
 }
 
 /** The active tab is in the URL. Members see only the child departments. */
-function DetailTabs({ dept }: { dept: Dept }) {
+function DetailTabs({ dept, name, onMembersChanged }: { dept: Dept; name: string; onMembersChanged: () => void }) {
   const t = useTexts(departmentsTexts);
   const administrator = useIsAdministrator();
   const [search, setSearch] = useSearchParams();
   const children = { key: 'children', label: t.children, children: <ChildList id={dept.deptId} /> };
-  const users = { key: 'people', label: t.users, children: <UserList id={dept.deptId} /> };
+  const members = {
+    key: 'people',
+    label: t.members,
+    children: <MemberList key={dept.deptId} dept={dept} name={name} onChanged={onMembersChanged} />,
+  };
   const history = { key: 'history', label: t.history, children: <HistoryList id={dept.deptId} /> };
-  const items = administrator ? [users, children, history] : [children];
+  const items = administrator ? [members, children, history] : [children];
   const tabParam = search.get('tab');
   return (
     <Tabs

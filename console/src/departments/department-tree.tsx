@@ -5,7 +5,7 @@ import { useStore } from '../store.ts';
 import { LiveMark } from '../ui/live-mark.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { TreeView } from '../ui/tree/tree-view.tsx';
-import type { DragHandlers } from '../ui/tree/types.ts';
+import type { DragHandlers, TreeRowButton } from '../ui/tree/types.ts';
 import { flattenTree } from './flatten-tree.ts';
 import { departmentsTexts } from './texts.ts';
 import { ROOT_ID, type TreeStore } from './tree-store.ts';
@@ -23,6 +23,8 @@ interface Props {
   onNodeKeyDown?: ((event: KeyboardEvent, node: Child) => boolean) | undefined;
   dragHandlers?: DragHandlers<Child> | undefined;
   getDisabledReason?: ((node: Child) => string | undefined) | undefined;
+  rowButtons?: readonly TreeRowButton<Child>[] | undefined;
+  onRowButton?: ((key: string, node: Child, element: HTMLElement) => void) | undefined;
 }
 
 /** Connects a TreeStore to the tree view. */
@@ -40,12 +42,21 @@ export function DepartmentTree({ tree, ...props }: Props) {
   );
   const loadMore = useCallback((parentId: number) => void tree.loadMore(parentId), [tree]);
   const renderExtra = useCallback(
-    ({ deptId, status }: Child) => (
+    ({ deptId, status, branchUserCount }: Child) => (
       <>
         {status === '1' && <StatusTag>{t.disabled}</StatusTag>}
         <LiveMark resource="department" id={deptId} />
+        {branchUserCount !== undefined && (
+          <span className="departments-count" aria-hidden>
+            {branchUserCount}
+          </span>
+        )}
       </>
     ),
+    [t],
+  );
+  const getDescription = useCallback(
+    ({ branchUserCount }: Child) => (branchUserCount === undefined ? undefined : t.treeCount(branchUserCount)),
     [t],
   );
   return (
@@ -56,6 +67,7 @@ export function DepartmentTree({ tree, ...props }: Props) {
       onLoadMore={loadMore}
       loadMoreText={t.loadMore}
       renderExtra={renderExtra}
+      getDescription={getDescription}
     />
   );
 }

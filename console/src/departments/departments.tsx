@@ -20,7 +20,7 @@ import { DepartmentDetail } from './department-detail.tsx';
 import { MoveDialog } from './move-dialog.tsx';
 import { departmentsTexts } from './texts.ts';
 import { TreePanel } from './tree-panel.tsx';
-import { createTreeStore, departmentQuery, ROOT_ID } from './tree-store.ts';
+import { createTreeStore, departmentQuery, ROOT_ID, reloadAll } from './tree-store.ts';
 import { useDialog } from './use-dialog.ts';
 import { useTreeReloads } from './use-tree-reloads.ts';
 import './departments.css';
@@ -133,6 +133,13 @@ export default function Departments() {
           onDelete={deleteDialog.show}
           onRefresh={refresh}
           onSearch={setKeyword}
+          actions={{
+            onOpen: ({ deptId }) => open(deptId),
+            onCreateChild: createDialog.show,
+            onEdit: (node) => void openForEditing(node),
+            onMove: moveDialog.show,
+            onDelete: deleteDialog.show,
+          }}
         />
         <div className="departments-detail">
           {id !== undefined ? (
@@ -143,6 +150,7 @@ export default function Departments() {
               onEdit={editing.start}
               onEditEnd={editing.end}
               onSaved={({ parentId }) => void refresh(parentId)}
+              onMembersChanged={() => void reloadAll(tree)}
               onCreateChild={createDialog.show}
               onMove={moveDialog.show}
               onDelete={deleteDialog.show}

@@ -2,22 +2,26 @@ import {
   CheckSquareOutlined,
   CloseOutlined,
   DeleteOutlined,
+  EllipsisOutlined,
+  PlusOutlined,
   QuestionCircleOutlined,
   ReloadOutlined,
 } from '@ant-design/icons';
 import { App, Button, Tooltip } from 'antd';
-import type { KeyboardEvent } from 'react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { Child, Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useStore } from '../store.ts';
 import { Empty } from '../ui/states.tsx';
+import type { TreeRowButton } from '../ui/tree/types.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { DepartmentSearch } from './department-search.tsx';
 import { DepartmentTree } from './department-tree.tsx';
 import { type DepartmentTarget, getTargetParent, moveDepartment, validateMove } from './move-department.ts';
+import { type OpenMenu, RowMenu, type RowMenuActions } from './row-menu.tsx';
 import { departmentsTexts } from './texts.ts';
-import { ROOT_ID, type TreeStore } from './tree-store.ts';
+import { ROOT_ID, reloadAll, type TreeStore } from './tree-store.ts';
 
 interface Props {
   tree: TreeStore;
@@ -33,6 +37,8 @@ interface Props {
   onDelete: (depts: Dept[]) => void;
   onRefresh: (...parentIds: number[]) => Promise<void>;
   onSearch: (keyword: string) => void;
+  /** What the buttons and the menu of a row do. */
+  actions: RowMenuActions;
 }
 
 /** The service accepts this many ids in one delete request. */
@@ -52,7 +58,9 @@ export function TreePanel(props: Props) {
     onDelete,
     onRefresh,
     onSearch,
+    actions,
   } = props;
+  const [menu, setMenu] = useState<OpenMenu>();
   const t = useTexts(departmentsTexts);
   const { message } = App.useApp();
   const move = useApiMutation({
@@ -84,6 +92,12 @@ export function TreePanel(props: Props) {
   };
   const handleKeyDown = (event: KeyboardEvent, node: Child): boolean => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (onCheck && (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey))) {
+      const active = event.currentTarget.getAttribute('aria-activedescendant');
+      const row = active && document.getElementById(active);
+      if (row) setMenu({ node, rect: row.getBoundingClientRect() });
+      return true;
+    }
     if (!onCheck || !event.altKey || !step) return onNodeKeyDown(event, node);
     const siblings = tree.state.get().childLists.get(node.parentId)?.rows ?? [];
     const index = siblings.findIndex(({ deptId }) => deptId === node.deptId);
@@ -97,11 +111,17 @@ export function TreePanel(props: Props) {
     else if (target) moveUnlessBusy(node, target);
     return true;
   };
-  const refreshAll = () => {
-    tree.discardCollapsed();
-    const expanded = [...tree.state.get().expanded].filter((id) => tree.getNode(id));
-    void onRefresh(ROOT_ID, ...expanded);
-  };
+  const rowButtons = useMemo<TreeRowButton<Child>[]>(
+    () => [
+      {
+        key: 'add',
+        icon: <PlusOutlined />,
+        getLabel: ({ status }, name) => (status === '0' ? t.addBelow(name) : undefined),
+      },
+      { key: 'menu', icon: <EllipsisOutlined />, getLabel: (_, name) => t.actionsOf(name) },
+    ],
+    [t],
+  );
   const openAndFocusTree = (id: number) => {
     onOpen(id);
     requestAnimationFrame(() => document.getElementById(treeId)?.focus());
@@ -138,7 +158,12 @@ export function TreePanel(props: Props) {
                   {t.select}
                 </Button>
               )}
-              <Button size="small" type="text" icon={<ReloadOutlined />} onClick={refreshAll}>
+              <Button
+                size="small"
+                type="text"
+                icon={<ReloadOutlined />}
+                onClick={() => void reloadAll(tree).then(() => onRefresh())}
+              >
                 {t.refresh}
               </Button>
               <Tooltip title={onCheck ? t.keys : t.keysForMembers} trigger={['hover', 'focus', 'click']}>
@@ -160,9 +185,14 @@ export function TreePanel(props: Props) {
             onCheck={onCheck}
             onNodeKeyDown={handleKeyDown}
             dragHandlers={dragHandlers}
+            rowButtons={onCheck && rowButtons}
+            onRowButton={(key, node, element) =>
+              key === 'add' ? actions.onCreateChild(node) : setMenu({ node, rect: element.getBoundingClientRect() })
+            }
           />
         )}
       </DepartmentSearch>
+      <RowMenu menu={menu} actions={actions} onClose={() => setMenu(undefined)} treeId={treeId} />
     </section>
   );
 }

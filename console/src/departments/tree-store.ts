@@ -45,9 +45,10 @@ export interface TreeStore {
 const fetchFresh = <T>(queryKey: readonly unknown[], queryFn: (context: { signal: AbortSignal }) => Promise<T>) =>
   queryClient.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
 
+/** Reads a page of children with the number of their users. A single child is only read to see whether there is any. */
 export const readChildren = (id: number, cursor: string | undefined, limit: number) =>
   fetchFresh(queryKeys.departments.childPage(id, cursor ?? '', limit), ({ signal }) =>
-    api.listChildren(id, { limit, ...(cursor ? { cursor } : {}) }, signal),
+    api.listChildren(id, { limit, branchCounts: limit > 1, ...(cursor ? { cursor } : {}) }, signal),
   );
 
 /**
@@ -213,6 +214,12 @@ export function createTreeStore(): TreeStore {
       await Promise.all(ancestors.map(loadIfMissing));
     },
   };
+}
+
+/** Loads everything again that the tree shows, after departments or their members have changed. */
+export function reloadAll(tree: TreeStore): Promise<void> {
+  tree.discardCollapsed();
+  return tree.reload(ROOT_ID, ...[...tree.state.get().expanded].filter((id) => tree.getNode(id)));
 }
 
 /** The query of the detail screen. The tree uses it too, so that both share one request. */

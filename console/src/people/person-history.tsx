@@ -71,7 +71,7 @@ function HistoryEntry({ change, otherTenant }: { change: AuditEntry; otherTenant
     <li className="person-history-entry">
       <div className="change-title">
         <ActionTag action={action} />
-        <span className="secondary">
+        <span className="secondary person-author">
           {byUserId === null || !by ? (
             by || t.system
           ) : (
@@ -79,7 +79,7 @@ function HistoryEntry({ change, otherTenant }: { change: AuditEntry; otherTenant
               {by}
             </PersonLink>
           )}
-          {` · ${formatDateTime(time)}`}
+          <span>{formatDateTime(time)}</span>
         </span>
       </div>
       {(before || after) && <FieldChanges change={change} otherTenant={otherTenant} />}

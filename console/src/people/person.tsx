@@ -1,12 +1,12 @@
 import { ArrowLeftOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useNavigate, useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import { api, type User } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useMe } from '../session.ts';
+import { useIsAdministrator, useMe } from '../session.ts';
 import NotFound from '../ui/not-found.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { AdministratorsOnly, LoadError, Loading } from '../ui/states.tsx';
@@ -32,8 +32,15 @@ export default function Person() {
   const ownTenantId = useMe().tenant.tenantId;
   const requested = search.get('tenantId');
   const tenantId = requested && requested !== ownTenantId ? requested : undefined;
+  if (!useIsAdministrator())
+    return (
+      <>
+        <PageTitle title={t.title} />
+        <AdministratorsOnly>{null}</AdministratorsOnly>
+      </>
+    );
   return (
-    <AdministratorsOnly>
+    <>
       <Link to={tenantId ? `/people?tenantId=${tenantId}` : '/people'} className="person-back">
         <ArrowLeftOutlined aria-hidden /> {t.back}
       </Link>
@@ -42,7 +49,7 @@ export default function Person() {
       ) : (
         <NotFound />
       )}
-    </AdministratorsOnly>
+    </>
   );
 }
 
@@ -64,7 +71,6 @@ function PersonContent({ id, tenantId }: { id: number; tenantId: string | undefi
 
 function PersonPage({ user, tenantId }: { user: User; tenantId: string | undefined }) {
   const [search, setSearch] = useUrlParams();
-  const navigate = useNavigate();
   const [action, setAction] = useState<BulkAction | null>(null);
   return (
     <>
@@ -82,14 +88,7 @@ function PersonPage({ user, tenantId }: { user: User; tenantId: string | undefin
         tenantId={tenantId}
         onClose={() => setSearch({ edit: null }, { replace: true })}
       />
-      <BulkActionDialog
-        action={action}
-        onClose={(done) => {
-          setAction(null);
-          if (action?.kind === 'delete' && done.length > 0)
-            navigate(tenantId ? `/people?tenantId=${tenantId}` : '/people');
-        }}
-      />
+      <BulkActionDialog action={action} onClose={() => setAction(null)} />
     </>
   );
 }

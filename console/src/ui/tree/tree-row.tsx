@@ -4,7 +4,7 @@ import { memo, type ReactNode } from 'react';
 import { useTexts } from '../../language.ts';
 import { uiTexts } from '../texts.ts';
 import { getErrorMessage } from '../use-notify.ts';
-import type { TreeRow } from './types.ts';
+import type { TreeRow, TreeRowButton } from './types.ts';
 
 interface Props<Node, Id> {
   row: TreeRow<Node, Id>;
@@ -20,20 +20,26 @@ interface Props<Node, Id> {
   loadMoreText: string;
   /** Rendered after the name. */
   renderExtra: ((node: Node) => ReactNode) | undefined;
+  /** Read by screen readers after the name. */
+  description: string | undefined;
+  buttons: readonly TreeRowButton<Node>[] | undefined;
 }
 
 /** Deeper rows are not indented further: a tree can have any depth, the panel has a fixed width. */
 const MAX_INDENT_LEVEL = 14;
+const INDENT = 18;
 
 /**
  * The tree handles all events: it finds the row by `data-key` and the action by `data-act`. The tree also has the
  * focus; aria-activedescendant points to the active row.
  */
 function TreeRowView<Node, Id>(props: Props<Node, Id>) {
-  const { row, id, top, active, selected, checked, dropClass, disabledReason, loadMoreText, renderExtra } = props;
+  const { row, id, top, active, selected, checked, dropClass, disabledReason, loadMoreText } = props;
+  const { renderExtra, description, buttons = [] } = props;
   const t = useTexts(uiTexts);
   const classes = ['tree-row', active && 'is-active', selected && 'is-selected', dropClass];
   if (disabledReason) classes.push('is-disabled');
+  const indent = (Math.min(row.level, MAX_INDENT_LEVEL) - 1) * INDENT;
   const nodeRow = row.kind === 'node' ? row : undefined;
   return (
     <div
@@ -42,7 +48,7 @@ function TreeRowView<Node, Id>(props: Props<Node, Id>) {
       data-key={row.key}
       tabIndex={-1}
       className={classes.filter(Boolean).join(' ')}
-      style={{ top, paddingInlineStart: 8 + (Math.min(row.level, MAX_INDENT_LEVEL) - 1) * 18 }}
+      style={{ top, paddingInlineStart: 8 + indent }}
       aria-level={row.level}
       aria-selected={selected}
       aria-busy={row.kind === 'loading' ? true : undefined}
@@ -51,8 +57,10 @@ function TreeRowView<Node, Id>(props: Props<Node, Id>) {
       aria-setsize={nodeRow?.position ? nodeRow.setSize : undefined}
       aria-checked={checked}
       aria-disabled={disabledReason ? true : undefined}
+      aria-description={description}
       title={disabledReason}
     >
+      {indent > 0 && <span className="tree-guides" style={{ width: indent }} aria-hidden />}
       {row.kind === 'loading' && (
         <>
           <LoadingOutlined /> <span className="secondary">{t.loading}</span>
@@ -78,6 +86,22 @@ function TreeRowView<Node, Id>(props: Props<Node, Id>) {
             {nodeRow.name}
           </span>
           {renderExtra?.(nodeRow.node)}
+          {buttons.map(({ key, icon, getLabel }) => {
+            const label = getLabel(nodeRow.node, nodeRow.name);
+            return (
+              label && (
+                <span
+                  key={key}
+                  className={`tree-button tree-button-${key}`}
+                  data-button={key}
+                  title={label}
+                  aria-hidden
+                >
+                  {icon}
+                </span>
+              )
+            );
+          })}
         </>
       )}
     </div>

@@ -10,7 +10,7 @@ import {
   useState,
 } from 'react';
 import { MemoizedTreeRow } from './tree-row.tsx';
-import type { DragHandlers, RowAction, TreeRow } from './types.ts';
+import type { DragHandlers, RowAction, TreeRow, TreeRowButton } from './types.ts';
 import { useTreeDrag } from './use-tree-drag.ts';
 import { useTreeKeyboard } from './use-tree-keyboard.ts';
 import { OVERSCAN_ROWS, useVirtualRows } from './use-virtual-rows.ts';
@@ -37,6 +37,11 @@ interface Props<Node, Id> {
   /** Why a node cannot be selected; undefined if it can. */
   getDisabledReason?: ((node: Node) => string | undefined) | undefined;
   renderExtra?: (node: Node) => ReactNode;
+  /** Read by screen readers after the name of a node. */
+  getDescription?: (node: Node) => string | undefined;
+  rowButtons?: readonly TreeRowButton<Node>[] | undefined;
+  /** Called with the element of the button. */
+  onRowButton?: ((key: string, node: Node, element: HTMLElement) => void) | undefined;
 }
 
 const ROW_HEIGHT = 36;
@@ -45,6 +50,7 @@ const ROW_HEIGHT = 36;
 export function TreeView<Node, Id>(props: Props<Node, Id>) {
   const { rows, label, id, selectedId, initialId, onOpen, onToggle, onLoadMore, loadMoreText = '' } = props;
   const { checkedIds, onCheck, onNodeKeyDown, dragHandlers, getDisabledReason, renderExtra } = props;
+  const { getDescription, rowButtons, onRowButton } = props;
   const idPrefix = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const { first, last, scrollToRow } = useVirtualRows(scroller, rows.length, ROW_HEIGHT);
@@ -87,15 +93,17 @@ export function TreeView<Node, Id>(props: Props<Node, Id>) {
     const element = event.target as HTMLElement;
     const key = element.closest<HTMLElement>('[data-key]')?.dataset.key;
     const action = element.closest<HTMLElement>('[data-act]')?.dataset.act as 'check' | 'toggle' | undefined;
-    return { row: rows.find((row) => row.key === key), action };
+    const button = element.closest<HTMLElement>('[data-button]');
+    return { row: rows.find((row) => row.key === key), action, button };
   };
   const handlePointerDown = (event: PointerEvent) => {
-    const { row, action } = findTarget(event);
-    if (row?.kind === 'node' && !action) startDrag(event, row);
+    const { row, action, button } = findTarget(event);
+    if (row?.kind === 'node' && !action && !button) startDrag(event, row);
   };
   const handleClick = (event: MouseEvent) => {
-    const { row, action } = findTarget(event);
-    if (row) handleAction(action ?? (event.ctrlKey || event.metaKey ? 'check' : 'open'), row);
+    const { row, action, button } = findTarget(event);
+    if (button && row?.kind === 'node') onRowButton?.(button.dataset.button ?? '', row.node, button);
+    else if (row) handleAction(action ?? (event.ctrlKey || event.metaKey ? 'check' : 'open'), row);
   };
   const handleKeyDown = useTreeKeyboard({
     rows,
@@ -144,6 +152,8 @@ export function TreeView<Node, Id>(props: Props<Node, Id>) {
               disabledReason={row.kind === 'node' ? getDisabledReason?.(row.node) : undefined}
               loadMoreText={loadMoreText}
               renderExtra={renderExtra}
+              description={row.kind === 'node' ? getDescription?.(row.node) : undefined}
+              buttons={rowButtons}
             />
           ))}
         </div>

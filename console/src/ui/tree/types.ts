@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+
 /** A row of a tree view. Node rows carry their record; the other kinds stand for children that are not loaded. */
 export type TreeRow<Node, Id> = { key: string; level: number; parentId: Id } & (
   | {
@@ -35,3 +37,11 @@ export interface DragHandlers<Node> {
 }
 
 export type RowAction = 'open' | 'toggle' | 'check' | 'load';
+
+/** A button of each row, for the mouse and touch. Offer the same by keyboard in `onNodeKeyDown`. */
+export interface TreeRowButton<Node> {
+  key: string;
+  icon: ReactNode;
+  /** The tooltip; undefined if this node does not have the button. */
+  getLabel(node: Node, name: string): string | undefined;
+}

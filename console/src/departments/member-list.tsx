@@ -1,0 +1,169 @@
+import { PlusOutlined, SearchOutlined, UserSwitchOutlined } from '@ant-design/icons';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Button, Input, Pagination, Switch } from 'antd';
+import { useState } from 'react';
+import { api, type Dept } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { ExportButton } from '../ui/export-button.tsx';
+import { Empty, LoadError, Loading } from '../ui/states.tsx';
+import { useSearchText } from '../ui/use-search-text.ts';
+import { useUrlParams } from '../ui/use-url-params.ts';
+import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
+import { SelectionToolbar } from '../ui/user/selection-toolbar.tsx';
+import type { BulkAction } from '../ui/user/use-bulk-action.ts';
+import { useSelection } from '../ui/user/use-selection.ts';
+import { UserActions } from '../ui/user/user-actions.tsx';
+import { UserDialog } from '../ui/user/user-dialog.tsx';
+import { UserTable } from '../ui/user/user-table.tsx';
+import { departmentsTexts } from './texts.ts';
+
+const PAGE_SIZE = 20;
+
+interface Props {
+  dept: Dept;
+  name: string;
+  /** Called after members were added, changed or removed. */
+  onChanged: () => void;
+}
+
+/** The members of a department, by default with those of all departments below it. */
+export function MemberList({ dept, name, onChanged }: Props) {
+  const t = useTexts(departmentsTexts);
+  const { deptId } = dept;
+  const department = { deptId, name };
+  const [search, setSearch] = useUrlParams();
+  const below = search.get('direct') !== 'true';
+  const q = search.get('q') ?? '';
+  const [text, setText] = useSearchText(q, (q) => setSearch({ q }, { replace: true }));
+  const [person, setPerson] = useState<'new' | number | null>(null);
+  const [action, setAction] = useState<BulkAction | null>(null);
+  const { selected, select, clearSelection } = useSelection(deptId);
+  const filter = { deptId: String(deptId), below, ...(q ? { q } : {}) };
+  // The page belongs to one list: another department or filter starts at page 1 again.
+  const listKey = JSON.stringify(filter);
+  const [page, setPage] = useState({ listKey, pageNum: 1 });
+  const pageNum = page.listKey === listKey ? page.pageNum : 1;
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    queryKey: queryKeys.departments.users(deptId, { ...filter, pageNum }),
+    queryFn: ({ signal }) => api.listUsers({ ...filter, pageNum, pageSize: PAGE_SIZE }, signal),
+    placeholderData: keepPreviousData,
+  });
+  const { rows = [], total = 0 } = data?.data ?? {};
+  return (
+    <section aria-label={t.members}>
+      <div className="departments-members-header">
+        <MemberCount deptId={deptId} />
+        <span>
+          <Switch
+            id="departments-below"
+            size="small"
+            checked={below}
+            onChange={(on) => setSearch({ direct: on ? null : 'true' }, { replace: true })}
+          />{' '}
+          <label htmlFor="departments-below">{t.includeDescendants}</label>
+        </span>
+        <Input
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          prefix={<SearchOutlined />}
+          placeholder={t.searchMembers}
+          aria-label={t.searchMembers}
+          maxLength={50}
+          allowClear
+          className="departments-member-search"
+        />
+        <div className="page-actions">
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => setPerson('new')}>
+            {t.addMember}
+          </Button>
+          <Button
+            icon={<UserSwitchOutlined />}
+            onClick={({ currentTarget }) => setAction({ kind: 'join', users: [], department, opener: currentTarget })}
+          >
+            {t.moveIn}
+          </Button>
+          <ExportButton exportFile={(format) => api.exportUsers({ ...filter, format })} />
+        </div>
+      </div>
+      {selected.size > 0 && (
+        <SelectionToolbar
+          users={[...selected.values()]}
+          canMove
+          department={department}
+          onAction={setAction}
+          onClear={clearSelection}
+        />
+      )}
+      {error ? (
+        <LoadError error={error} onRetry={refetch} />
+      ) : !data ? (
+        <Loading />
+      ) : total === 0 ? (
+        <Empty text={q ? t.noMembersFound : below ? t.noUsersInSubtree : t.noUsers} />
+      ) : (
+        <>
+          <UserTable
+            rows={rows}
+            loading={isPlaceholderData}
+            ownTenant
+            deptId={deptId}
+            selected={selected}
+            onSelect={select}
+            renderActions={(user) => (
+              <UserActions
+                user={user}
+                onEdit={({ userId }) => setPerson(userId)}
+                onAction={setAction}
+                canMove
+                department={department}
+              />
+            )}
+          />
+          <Pagination
+            className="departments-pagination"
+            hideOnSinglePage
+            showSizeChanger={false}
+            current={pageNum}
+            pageSize={PAGE_SIZE}
+            total={total}
+            onChange={(next) => setPage({ listKey, pageNum: next })}
+          />
+        </>
+      )}
+      <UserDialog
+        person={person}
+        tenantId={undefined}
+        deptId={deptId}
+        onSaved={onChanged}
+        onClose={() => setPerson(null)}
+      />
+      <BulkActionDialog
+        action={action}
+        onClose={(done) => {
+          setAction(null);
+          // Users for whom it failed stay selected, so that the action can be repeated.
+          select(
+            done.map(({ user }) => user),
+            false,
+          );
+          if (done.length > 0) onChanged();
+        }}
+      />
+    </section>
+  );
+}
+
+/** The members of the whole branch, then those of the department itself. */
+function MemberCount({ deptId }: { deptId: number }) {
+  const t = useTexts(departmentsTexts);
+  const { data } = useQuery({
+    queryKey: queryKeys.departments.users(deptId, { countOnly: true }),
+    queryFn: async ({ signal }) => {
+      const read = (below: boolean) => api.listDepartmentUsers(deptId, { below, countOnly: true }, signal);
+      const [branch, direct] = await Promise.all([read(true), read(false)]);
+      return { branch: branch.data.total, direct: direct.data.total };
+    },
+  });
+  return <span role="status">{data ? t.memberTotal(data.branch, data.direct) : t.members}</span>;
+}
