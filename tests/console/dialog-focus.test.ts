@@ -70,5 +70,8 @@ test('the dialog of a user who no longer exists has a title without a name', asy
   await page.getByRole('row', { name: '兰' }).waitFor();
   await admin.delete(`/system/user-api/${person}`);
   await page.getByRole('row', { name: '兰' }).getByRole('button', { name: '编辑' }).click();
-  await page.getByRole('dialog', { name: '编辑用户', exact: true }).getByText('用户不存在').waitFor();
+  await page
+    .getByRole('dialog', { name: '编辑用户', exact: true })
+    .getByText(/已被删除/)
+    .waitFor();
 });

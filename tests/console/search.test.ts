@@ -29,7 +29,7 @@ const child = await service.createTenant({ tenantName: '精工科技' }, admin);
 const logIn = (path = '/home', settings: PageSettings = {}, client: Client = admin) =>
   fixture.logIn({ tenantId: client.tenantId, username: 'boss' }, path, settings);
 
-const dialog = (page: Page) => page.getByRole('dialog', { name: /^(搜索|Search) Ctrl K$/ });
+const dialog = (page: Page) => page.getByRole('dialog', { name: /^(全局搜索|Search everything)$/ });
 const field = (page: Page) => dialog(page).getByRole('combobox');
 const options = (page: Page) => dialog(page).getByRole('option');
 const selected = (page: Page) => dialog(page).getByRole('option', { selected: true });
@@ -157,7 +157,7 @@ for (const [what, settings] of [
 ] as const) {
   test(`the search is accessible ${what}`, async () => {
     const page = await logIn('/home', settings);
-    await page.getByRole('button', { name: /^(全局搜索|Search everything)$/ }).click();
+    await page.getByRole('button', { name: /^(搜索|Search) Ctrl K$/ }).click();
     await field(page).fill('j');
     await options(page).first().waitFor();
     await expectNoAxeViolations(page);
