@@ -239,7 +239,7 @@ test('the page of a deleted person says so, shows their history and restores the
   await page.getByRole('button', { name: '恢复' }).waitFor();
   await visit(page, '/changes');
   await page.getByRole('link', { name: '韩梅梅' }).first().click();
-  await page.getByText('“韩梅梅”已删除').waitFor();
+  await page.getByText('“韩梅梅”已被删除').waitFor();
   await page.getByRole('list', { name: '变更历史' }).getByText('删除').waitFor();
   await expectNoAxeViolations(page);
   await page.getByRole('button', { name: '恢复' }).click();

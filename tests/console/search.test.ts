@@ -106,7 +106,7 @@ test('Escape closes the search and returns the focus to the button', async () =>
   assert.equal(await page.evaluate('document.activeElement.getAttribute("role")'), 'combobox');
   await page.keyboard.press('Escape');
   await waitFor('the search is closed', async () => (await dialog(page).count()) === 0);
-  assert.equal(await page.evaluate('document.activeElement.ariaLabel'), '全局搜索');
+  assert.equal(await page.evaluate('document.activeElement.ariaLabel'), '搜索 Ctrl K');
 });
 
 test('results of an older text are not shown for the next one', async () => {

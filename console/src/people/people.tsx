@@ -1,6 +1,6 @@
 import { ImportOutlined, PlusOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Button, Pagination } from 'antd';
+import { Button } from 'antd';
 import { useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { api, type User } from '../api.ts';
@@ -10,6 +10,7 @@ import { useIsAdministrator } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { DeletedLink } from '../ui/deleted-link.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
+import { ListPagination, usePageSize } from '../ui/list-settings.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
@@ -25,8 +26,6 @@ import { type PeopleParams, toFilter, usePeopleParams } from './params.ts';
 import { peopleTexts } from './texts.ts';
 import { UserFilters } from './user-filters.tsx';
 import './people.css';
-
-const PAGE_SIZE = 20;
 
 export default function People() {
   const t = useTexts(peopleTexts);
@@ -115,14 +114,15 @@ function UserList({ params, setParams, onEdit, onAction, ...tableProps }: ListPr
   const u = useTexts(userTexts);
   const isPhone = useIsPhone();
   const { q, deptId, status, page, tenantId } = params;
-  const filter = { ...toFilter(params), pageNum: page, pageSize: PAGE_SIZE };
+  const pageSize = usePageSize();
+  const filter = { ...toFilter(params), pageNum: page, pageSize };
   const { data, error, refetch, isPlaceholderData } = useQuery({
     queryKey: queryKeys.users.list(filter),
     queryFn: ({ signal }) => api.listUsers(filter, signal),
     placeholderData: keepPreviousData,
   });
   const total = data?.data.total ?? 0;
-  const lastPage = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  const lastPage = Math.max(1, Math.ceil(total / pageSize));
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the list has become shorter
   useEffect(() => {
     if (data && !isPlaceholderData && page > lastPage) setParams({ page: lastPage }, { replace: true });
@@ -151,15 +151,7 @@ function UserList({ params, setParams, onEdit, onAction, ...tableProps }: ListPr
         <span className="secondary" role="status">
           {u.total(total)}
         </span>
-        <Pagination
-          current={page}
-          total={total}
-          pageSize={PAGE_SIZE}
-          simple={isPhone}
-          showSizeChanger={false}
-          hideOnSinglePage
-          onChange={(page) => setParams({ page })}
-        />
+        <ListPagination page={page} total={total} isPhone={isPhone} onChange={(page) => setParams({ page })} />
       </nav>
     </>
   );

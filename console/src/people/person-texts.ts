@@ -35,10 +35,6 @@ export const personTexts = defineTexts({
     history: '变更历史',
     noHistory: '暂无记录',
     olderHistory: '更早的变更',
-    wasDeleted: (name: string) => `“${name}”已删除`,
-    deletedHint: (by: string, time: string) => `${by} 于 ${time} 删除。恢复后可使用原密码登录。`,
-    restore: '恢复',
-    restored: (name: string) => `已恢复 ${name}`,
     cancel: '取消',
   },
   en: {
@@ -75,11 +71,6 @@ export const personTexts = defineTexts({
     history: 'History',
     noHistory: 'No history yet',
     olderHistory: 'Older changes',
-    wasDeleted: (name: string) => `“${name}” was deleted`,
-    deletedHint: (by: string, time: string) =>
-      `Deleted by ${by}, ${time}. After a restore they can log in with their previous password.`,
-    restore: 'Restore',
-    restored: (name: string) => `${name} restored`,
     cancel: 'Cancel',
   },
 });

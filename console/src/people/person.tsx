@@ -59,7 +59,7 @@ function PersonContent({ id, tenantId }: { id: number; tenantId: string | undefi
     queryKey: queryKeys.users.detail(id, tenantId),
     queryFn: ({ signal }) => api.readUser(id, { tenantId }, signal),
   });
-  if (isApiError(error, 'USER_NOT_FOUND')) return <DeletedPerson id={id} tenantId={tenantId} />;
+  if (isApiError(error, 'USER_NOT_FOUND')) return <DeletedPerson id={id} tenantId={tenantId} error={error} />;
   if (data) return <PersonPage user={data.data} tenantId={tenantId} />;
   return (
     <>

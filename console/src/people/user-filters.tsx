@@ -3,6 +3,7 @@ import { Checkbox, Input, Select } from 'antd';
 import { useTexts } from '../language.ts';
 import { DepartmentSelect } from '../ui/department-select.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
+import { DensityButton } from '../ui/list-settings.tsx';
 import { useSearchText } from '../ui/use-search-text.ts';
 import { userTexts } from '../ui/user/texts.ts';
 import type { PeopleParams } from './params.ts';
@@ -55,6 +56,7 @@ export function UserFilters({ params, setParams }: Props) {
           { value: '1', label: u.disabled },
         ]}
       />
+      <DensityButton />
     </FilterBar>
   );
 }

@@ -1,6 +1,7 @@
 import type { User } from '../../api.ts';
 import { useTexts } from '../../language.ts';
 import { useMe } from '../../session.ts';
+import { LiveMark } from '../live-mark.tsx';
 import { StatusTag } from '../status-tag.tsx';
 import { Avatar } from './avatar.tsx';
 import { PersonLink } from './person-link.tsx';
@@ -20,6 +21,7 @@ export function UserName({ user }: { user: User }) {
           {name}
         </PersonLink>
         {user.userId === me.userId && user.tenantId === me.tenantId && <StatusTag tone="success">{t.self}</StatusTag>}
+        <LiveMark resource="user" id={user.userId} />
         {user.nickName && <div className="secondary">{user.userName}</div>}
       </div>
     </div>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { User } from '../../api.ts';
 import { useTexts } from '../../language.ts';
 import { DepartmentLink, useDepartmentPaths } from '../department-path.tsx';
+import { useDensity } from '../list-settings.tsx';
 import { PhoneLink } from '../phone-link.tsx';
 import { StatusTag } from '../status-tag.tsx';
 import { userTexts } from './texts.ts';
@@ -31,6 +32,7 @@ export const useIsPhone = () => !(Grid.useBreakpoint().md ?? window.innerWidth >
 export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect, renderActions }: Props) {
   const t = useTexts(userTexts);
   const isPhone = useIsPhone();
+  const density = useDensity();
   const inDepartment = deptId !== undefined;
   const getDepartments = (user: User) =>
     [user.deptId, ...user.deptIds].filter((id): id is number => id !== null && id !== deptId);
@@ -73,7 +75,7 @@ export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect
   return (
     <Table<User>
       className={inDepartment ? 'user-table is-narrow' : 'user-table'}
-      size="middle"
+      size={density}
       rowKey="userId"
       dataSource={rows}
       loading={loading}
@@ -112,7 +114,7 @@ export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect
               {
                 key: 'role',
                 title: t.role,
-                width: 110,
+                width: 130,
                 render: (_: unknown, user: User) => (isAdministrator(user) ? t.admin : t.member),
               },
             ]),
