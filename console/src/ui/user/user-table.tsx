@@ -1,7 +1,7 @@
 import { Checkbox, Grid, Table } from 'antd';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { User } from '../../api.ts';
-import { useTexts } from '../../language.ts';
+import { useListFormat, useTexts } from '../../language.ts';
 import { DepartmentLink, useDepartmentPaths } from '../department-path.tsx';
 import { useDensity } from '../list-settings.tsx';
 import { PhoneLink } from '../phone-link.tsx';
@@ -37,14 +37,20 @@ export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect
   const getDepartments = (user: User) =>
     [user.deptId, ...user.deptIds].filter((id): id is number => id !== null && id !== deptId);
   const paths = useDepartmentPaths(ownTenant ? rows.flatMap(getDepartments) : []);
+  const separator = useListFormat()(['', '']);
   const renderDepartments = (user: User) => (
     <span className="user-departments">
-      {getDepartments(user).map((id) => {
+      {getDepartments(user).map((id, index) => {
         const path = paths.get(id);
-        return path ? (
-          <DepartmentLink key={id} path={path} levels={inDepartment ? PATH_LEVELS : 1} below={deptId} />
-        ) : (
-          <span key={id}>{`#${id}`}</span>
+        return (
+          <Fragment key={id}>
+            {index > 0 && <span>{separator}</span>}
+            {path ? (
+              <DepartmentLink path={path} levels={inDepartment ? PATH_LEVELS : 1} below={deptId} />
+            ) : (
+              <span>{`#${id}`}</span>
+            )}
+          </Fragment>
         );
       })}
     </span>
