@@ -148,7 +148,7 @@ test('one reader receives the changes of 8 tenants once and in order while 16 cl
     await new Client(await serviceBase, top.token).get('/system/change-api?below=true&after=999999999');
     const [{ last }] = await superuser<[{ last: number }]>`select position as last from banyan.change_order`;
     for (const subscriber of subscribers) {
-      await waitFor('the subscriber has received all changes', () => subscriber.cursor() >= last);
+      await subscriber.waitForPosition(last);
       await subscriber.kill();
       const rows = subscriber.received();
       await assertComplete(codes, rows, acknowledged);

@@ -7,7 +7,6 @@ import { createDatabase } from '../support/database.ts';
 import { newDataFolder, start } from '../support/process.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD } from '../support/service.ts';
-import { waitFor } from '../support/wait.ts';
 import { type Row, rebuild, Subscriber } from './subscriber-process.ts';
 
 const dept = '/system/dept-api';
@@ -110,7 +109,7 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
     const [head] = await superuser<[{ seq: number }]>`
       select seq from banyan.seal_heads where tenant_id = ${admin.tenantId}`;
     for (const subscriber of subscribers) {
-      await waitFor('the subscriber has received all changes', () => subscriber.cursor() >= head.seq);
+      await subscriber.waitForPosition(head.seq);
       await subscriber.kill();
       const rows = subscriber.received();
       await assertFeedComplete(admin.tenantId, rows);

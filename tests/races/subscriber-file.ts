@@ -18,6 +18,9 @@ export interface Batch {
   next: string;
 }
 
+/** The file in which a subscriber describes its current request, for the message of a test that fails. */
+export const stateFile = (file: string): string => `${file}.state`;
+
 /** Reads what a subscriber has saved. Ignores an incomplete last line. */
 export const readBatches = (file: string): Batch[] => readLines(file).map((line) => JSON.parse(line));
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readBatches, readCursor, type SubscriberOptions } from './subscriber-file.ts';
+import { waitFor } from '../support/wait.ts';
+import { readBatches, readCursor, type SubscriberOptions, stateFile } from './subscriber-file.ts';
 
 /** A change, as far as these tests read it. */
 export interface Row {
@@ -45,7 +47,20 @@ export class Subscriber {
     return this.pending;
   }
 
-  cursor = () => Number(readCursor(this.options.file));
+  /** Waits until all changes up to a position have been saved. A failure says what the process was doing. */
+  async waitForPosition(position: number): Promise<void> {
+    try {
+      await waitFor('the subscriber has received all changes', () => this.cursor() >= position);
+    } catch (error) {
+      const { transport, file } = this.options;
+      const exited = this.child?.exitCode ?? this.child?.signalCode ?? 'running';
+      const state = fs.existsSync(stateFile(file)) ? fs.readFileSync(stateFile(file), 'utf8') : 'no request yet';
+      const details = `${transport}, at ${this.cursor()} of ${position}, process: ${exited}, last request: ${state}`;
+      throw new Error(`${(error as Error).message} (${details})`);
+    }
+  }
+
+  private cursor = () => Number(readCursor(this.options.file));
   received = () => readBatches(this.options.file).flatMap(({ rows }) => rows as Row[]);
 }
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { type Batch, readBatches, type SubscriberOptions } from './subscriber-file.ts';
+import { type Batch, readBatches, type SubscriberOptions, stateFile } from './subscriber-file.ts';
 
 /**
  * Subscribes to the changes of a tenant from a process that may be killed at any moment. Each batch is appended to a file
@@ -11,6 +11,7 @@ import { type Batch, readBatches, type SubscriberOptions } from './subscriber-fi
 const path = '/system/change-api';
 let options: SubscriberOptions | undefined;
 let after = '0';
+let lastError = '';
 
 function resume({ file }: SubscriberOptions): void {
   const batches = readBatches(file);
@@ -45,10 +46,11 @@ async function readEvents(options: SubscriberOptions): Promise<void> {
 }
 
 async function request(
-  { base, token }: SubscriberOptions,
+  { base, token, file }: SubscriberOptions,
   rest: string,
   headers: Record<string, string>,
 ): Promise<Response> {
+  fs.writeFileSync(stateFile(file), JSON.stringify({ base, after, requestedAt: new Date().toISOString(), lastError }));
   const response = await fetch(`${base}${path}${rest}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
   if (!response.ok) throw new Error(await response.text());
   return response;
@@ -58,7 +60,10 @@ async function subscribe(): Promise<never> {
   for (;;) {
     const current = options as SubscriberOptions;
     // Retry while the service is down or busy: the test checks in the end that no change is missing.
-    await (current.transport === 'polling' ? poll(current) : readEvents(current)).catch(() => setTimeout(20));
+    await (current.transport === 'polling' ? poll(current) : readEvents(current)).catch((error) => {
+      lastError = `${error} ${error.cause ?? ''}`;
+      return setTimeout(20);
+    });
   }
 }
 
