@@ -10,6 +10,7 @@ import {
   visit,
 } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
 const fixture = await startConsole();
@@ -159,8 +160,10 @@ test('the audit log has one row for one action, a heading for each day, and filt
   await page.waitForURL(/action=deleted/);
   await list.getByRole('button', { name: '最近 7 天' }).click();
   await page.waitForURL(/from=\d{4}-/);
-  await deletion.waitFor();
-  assert.equal(await list.getByRole('heading', { level: 2 }).count(), 1);
+  await waitFor('the rows of one day are shown', async () => {
+    const days = await list.getByRole('heading', { level: 2 }).count();
+    return days === 1 && (await deletion.count()) === 1;
+  });
   expectNoCspViolations(page);
 });
 
