@@ -113,7 +113,7 @@ test('a phone number that looks wrong is pointed out, and Escape leaves the form
   await form.waitFor({ state: 'detached' });
 
   // Changes are not discarded without a question.
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await phone.fill('1');
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
