@@ -14,7 +14,7 @@ export function UserName({ user }: { user: User }) {
   const { user: me } = useMe();
   const name = getDisplayName(user);
   return (
-    <div className="user-name">
+    <div className="user-label">
       <Avatar name={name} />
       <div>
         <PersonLink id={user.userId} tenantId={user.tenantId}>
