@@ -29,7 +29,7 @@ export function simplify(document) {
     const body = operation.requestBody;
     if (body) body.content = Object.fromEntries(Object.entries(body.content).slice(0, 1));
   }
-  for (const name of ['Error', 'Problem', 'Success', 'OAuthError']) delete copy.components.schemas?.[name];
+  for (const name of ['Error', 'Problem', 'Ok', 'OAuthError']) delete copy.components.schemas?.[name];
   const { QueryId } = copy.components.schemas ?? {};
   if (QueryId) QueryId.type = ['integer', 'string'];
   copy.components.responses = {};
@@ -148,7 +148,7 @@ function successOf(document, { operationId, responses }) {
 }
 
 /** @param {any} schema */
-const isEnvelope = (schema) => schema?.allOf?.[0]?.$ref === '#/components/schemas/Success';
+const isEnvelope = (schema) => schema?.allOf?.[0]?.$ref === '#/components/schemas/Ok';
 
 /** Returns the schema of the data in an envelope. @param {any} schema */
 const dataOf = (schema) => (isEnvelope(schema) ? (schema.allOf[1]?.properties?.data ?? { type: 'null' }) : schema);

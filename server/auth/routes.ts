@@ -140,9 +140,7 @@ export function sessionRoutes(
         operationId: 'logOut',
         headers: writeHeaders,
         summary: 'End this session, or all sessions of the caller',
-        description:
-          'Its tokens stop working immediately. With `session=cookie` the cookie is enough when the ' +
-          'access token is rejected.',
+        description: 'Its tokens stop working immediately.',
         querystring: LogoutQuery,
         response: responses('authenticated', {
           writes: 'unconditional',

@@ -35,7 +35,7 @@ export const Tokens = Type.Object(
     expires_in: Type.Integer({ description: 'Seconds' }),
     refresh_token: Type.Optional(
       Type.String({
-        description: 'Works once; each use returns the next one. With `session=cookie` it is in the cookie instead',
+        description: 'Works once. With `session=cookie` it is in the cookie instead',
       }),
     ),
     mustChangePassword: Type.Optional(

@@ -98,7 +98,7 @@ export const DeptFilter = Type.Object({
       type: 'string',
       enum: SORTS.flatMap((sort) => [sort, `-${sort}`]),
       default: 'orderNum',
-      description: '`-`: descending. Departments with equal values are sorted by id, in the same direction.',
+      description: '`-`: descending. Equal values: by id, in the same direction.',
     }),
   ),
   withPath: Type.Optional(Type.Boolean({ default: false, description: 'Adds `pathNames` to each row' })),
@@ -129,10 +129,7 @@ export type DeptRow = Static<typeof DeptRow>;
 
 export const DeptPage = PageOrCursorPage(DeptRow);
 
-export const DeptIds = Type.Object(
-  { ids: Type.Array(Long, { maxItems: MAX_IDS }) },
-  { examples: [{ ids: [100, 101] }] },
-);
+export const DeptIds = Type.Object({ ids: Type.Array(Long, { maxItems: MAX_IDS }) });
 export type DeptIds = Static<typeof DeptIds>;
 
 export const DeptBatch = Type.Object({

@@ -76,8 +76,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'readTree',
         summary: 'Read a subtree or all departments as a tree',
-        description:
-          'In display order, from one snapshot. A large tree is streamed; a failure then closes the connection before its end.',
+        description: 'In display order, from one snapshot. A large tree is streamed.',
         querystring: TreeFilter,
         response: responses('authenticated', {
           data: Type.Array(TreeNode),

@@ -26,7 +26,7 @@ const explain = (code: string, [, , text]: readonly [unknown, string, string]) =
 export const errorSchemas = {
   ErrorCode: {
     type: 'string',
-    description: 'Stable; later versions may add codes, so handle those that you do not know by their status.',
+    description: 'Later versions may add codes: handle unknown ones by their status.',
     enum: Object.keys(errorCatalog),
   },
   Error: {
@@ -110,7 +110,7 @@ const showHeaders = (headers: Record<string, ReturnType<typeof header>>) =>
 
 const DEFAULT_NAMES: Record<OperationKind, string> = {
   authenticated: 'Failure',
-  public: 'FailureWithoutToken',
+  public: 'PublicFailure',
 };
 
 /** Names a response that operations share by the codes of these operations, which differ from those of other statuses. */

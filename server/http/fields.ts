@@ -106,7 +106,7 @@ export const MAX_IDS = 500;
 // pathId and pathIds (validation.ts) check the format: their errors are more specific than that of a pattern.
 export const IdPath = Type.Object({ id: Type.String({ description: '1 to 19 digits' }) });
 export const IdsPath = Type.Object({
-  id: Type.String({ description: `Up to ${MAX_IDS} ids, separated by commas`, examples: ['100', '100,101'] }),
+  id: Type.String({ description: `Up to ${MAX_IDS} ids, separated by commas` }),
 });
 
 export const paging = {

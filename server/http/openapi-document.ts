@@ -48,7 +48,7 @@ export function useComponents(generated: GeneratedDocument): object {
   }
   const components: Components = { schemas: {}, responses: {}, headers: {}, parameters: {} };
   const document = extractSchemas(
-    { ...generated, shared: { ...errorSchemas, Success } },
+    { ...generated, shared: { ...errorSchemas, Ok } },
     components.schemas,
   ) as GeneratedDocument & { shared?: object };
   Object.assign(components.schemas, document.shared);
@@ -84,6 +84,11 @@ export function useComponents(generated: GeneratedDocument): object {
     if (description === undefined) continue;
     components.responses.Error ??= anyError;
     responses[status] = { $ref: '#/components/responses/Error', description } as Generated;
+  }
+  // Linters expect a response for errors of the client.
+  for (const { responses } of operationsOf(document)) {
+    if (!Object.keys(responses).some((status) => status.startsWith('4')) && responses.default)
+      responses[400] = responses.default;
   }
   shareFields({ paths: document.paths, components }, components);
   const paths = Object.fromEntries(
@@ -138,13 +143,13 @@ const anyError = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };
 /** The envelope of all successes. Each response adds the schema of its `data`. */
-const Success = {
+const Ok = {
   type: 'object',
   required: ['code', 'msg'],
   properties: { code: { type: 'integer', enum: [200] }, msg: { type: 'string', enum: ['操作成功'] } },
 };
 const describeSuccess = (data: unknown) => ({
-  allOf: [{ 'x-ref': 'Success' }, { required: ['data'], properties: { data } }],
+  allOf: [{ 'x-ref': 'Ok' }, { required: ['data'], properties: { data } }],
 });
 
 /** Names a success by the schemas of its data and by its headers. Those without either differ from all others. */
@@ -152,11 +157,11 @@ const successName = ({ headers = {}, content = {} }: Generated): string | undefi
   if ('text/csv' in content) return 'Spreadsheet';
   const text = JSON.stringify(content);
   const isDone = text.includes('"data":{"type":"null"}');
-  const schemas = [...text.matchAll(/schemas\/(?!Success)(\w+)"/g)].map(([, name]) => name as string);
+  const schemas = [...text.matchAll(/schemas\/(?!Ok")(\w+)"/g)].map(([, name]) => name as string);
   if (!isDone && schemas.length === 0) return undefined;
   // Every write may be replayed.
   const named = Object.keys(headers).filter((name) => name !== 'Idempotent-Replayed');
-  return [isDone ? 'Done' : 'Success', ...schemas, ...named].join('').replaceAll('-', '');
+  return [isDone ? 'Done' : 'Ok', ...schemas, ...named].join('').replaceAll('-', '');
 };
 
 /** Names an error of the operations that the OAuth standards describe (server/oauth). */

@@ -66,7 +66,7 @@ export const ImportPreview = Type.Object(
         cells: Type.Record(Type.String(), Type.String(), { description: 'Texts by field' }),
         errors: Type.Array(RowError),
       }),
-      { description: 'The first rows with errors, then the first others, at most 500, in the order of the file' },
+      { description: 'Rows with errors, then others, at most 500, in the order of the file' },
     ),
   },
   { 'x-component': 'ImportPreview' },
@@ -79,7 +79,7 @@ export const ImportResult = Type.Object(
     changeId: orNull(LongOut),
     passwords: Type.Optional(
       Type.Array(Type.Object({ row: Type.Integer(), userName: Type.String(), password: Type.String() }), {
-        description: 'Initial passwords of new users. They are shown only here, and must be changed at the first login',
+        description: 'Initial passwords of new users, shown only here; they must be changed at the first login',
       }),
     ),
   },

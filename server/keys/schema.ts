@@ -71,7 +71,7 @@ export const KeySecret = Type.Object(
     keyId: LongOut,
     key: orNull(
       Type.String({
-        description: 'Shown only once; null in the response to a repeated request with the same Idempotency-Key',
+        description: 'Shown only once; null when a request is repeated with its Idempotency-Key',
         examples: ['byk_…'],
       }),
     ),

@@ -156,8 +156,7 @@ export function ledgerRoutes(
         operationId: 'revertChange',
         summary: 'Revert a change',
         description:
-          'Reverts all changes of the same request, or none. Fails if later changes conflict with them; the error names ' +
-          'these.',
+          'Reverts all changes of the same request, or none. Fails if later changes conflict; the error names them.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,

@@ -222,8 +222,7 @@ export const AuditFilter = Type.Object({
   below: Type.Optional(
     Type.Boolean({
       default: true,
-      description:
-        'Includes changes of descendant tenants. Fails for more than 1,000 tenants: send the `tenantId` of a descendant.',
+      description: 'Also changes of descendant tenants, if there are no more than 1,000: otherwise send `tenantId`.',
     }),
   ),
   latest: Type.Optional(

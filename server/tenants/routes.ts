@@ -187,7 +187,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'updateTenant',
         summary: 'Replace a tenant, or move it',
-        description: 'Only for callers of an ancestor tenant.',
+        description: 'Only from an ancestor tenant.',
         headers: conditionalWriteHeaders,
         body: TenantUpdate,
         response: responses('authenticated', {
@@ -220,7 +220,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'patchTenant',
         summary: 'Change some fields of a tenant',
-        description: 'Only for callers of an ancestor tenant. A JSON merge patch (RFC 7396).',
+        description: 'Only from an ancestor tenant. A JSON merge patch (RFC 7396).',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
         params: IdPath,
@@ -256,7 +256,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'deleteTenant',
         summary: 'Delete a tenant',
-        description: 'Only for callers of an ancestor tenant. Its users can no longer log in; its records are kept.',
+        description: 'Only from an ancestor tenant. Its users can no longer log in; its records are kept.',
         headers: conditionalWriteHeaders,
         params: IdPath,
         response: responses('authenticated', {
@@ -281,7 +281,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         operationId: 'restoreTenant',
         summary: 'Restore a deleted tenant',
         description:
-          'Only for callers of an ancestor tenant. The tenant returns to its previous parent, with its departments and users.',
+          'Only from an ancestor tenant. The tenant returns to its previous parent, with its departments and users.',
         headers: writeHeaders,
         params: IdPath,
         response: responses('authenticated', {

@@ -26,7 +26,7 @@ export const Role = Type.Unsafe<'admin' | 'member'>({ type: 'string', enum: ['ad
 export const UserName = Type.String({
   minLength: 1,
   maxLength: 50,
-  description: 'Unique in its tenant, case-insensitive. New ones follow RFC 8265 (UsernameCaseMapped)',
+  description: 'Unique in its tenant; RFC 8265 (UsernameCaseMapped)',
 });
 
 const fields = Type.Object(
@@ -201,10 +201,7 @@ export type DeptUserFilter = Static<typeof DeptUserFilter>;
 
 export const UserPage = Page(User);
 
-export const UserIds = Type.Object(
-  { ids: Type.Array(Long, { maxItems: MAX_IDS }) },
-  { examples: [{ ids: [100, 101] }] },
-);
+export const UserIds = Type.Object({ ids: Type.Array(Long, { maxItems: MAX_IDS }) });
 
 export const UserBatch = Type.Object({ rows: Type.Array(User), missing: DeptBatch.properties.missing });
 export type UserBatch = Static<typeof UserBatch>;

@@ -195,7 +195,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'testWebhook',
         summary: 'Send a test message to a webhook',
-        description: 'Sends a message of type `webhook.test`. The list of deliveries shows the result.',
+        description: 'Sends a message of type `webhook.test`; see the deliveries.',
         headers: writeHeaders,
         params: IdPath,
         response: responses('authenticated', {
@@ -219,7 +219,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'listDeliveries',
         summary: 'List the deliveries of a webhook',
-        description: 'Latest first, each with the last response. Deliveries are kept for 30 days.',
+        description: 'Latest first. Kept for 30 days.',
         params: IdPath,
         querystring: DeliveryFilter,
         response: responses('authenticated', { data: DeliveryPage, errors: ['WEBHOOK_NOT_FOUND'] }),

@@ -216,7 +216,7 @@ test('the diff lists users who were created, moved, changed or deleted, and who 
   assert.equal((await admin.delete(`/system/user-api/${gone}`)).code, 200);
   await create('n', '丁四');
   const page = await fixture.logIn(credentialsOf(admin), `/changes/diff?from=${from}`);
-  const moves = diffCard(page, /^调动用户（1）/);
+  const moves = diffCard(page, /^移动用户（1）/);
   await moves.getByText('左区').waitFor();
   assert.match(await moves.innerText(), /甲一\s*操作人：boss\s*左区\s*→\s*右区/);
   await diffCard(page, /^修改用户（1）/)
@@ -225,7 +225,7 @@ test('the diff lists users who were created, moved, changed or deleted, and who 
   await diffCard(page, /^删除用户（1）/)
     .getByText('丙三')
     .waitFor();
-  await diffCard(page, /^新增用户（1）/)
+  await diffCard(page, /^新建用户（1）/)
     .getByText('丁四')
     .waitFor();
   await expectNoAxeViolations(page);

@@ -9,6 +9,7 @@ import {
   startConsole,
 } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
+import { operationsOf, readDocument } from '../support/openapi.ts';
 import { Client } from '../support/service.ts';
 import { credentialsOf } from './departments-page.ts';
 
@@ -194,11 +195,7 @@ test('editing keeps the exact expiry and permissions that the form does not offe
 });
 
 test('the form offers every permission that an operation requires of a key', async () => {
-  const { paths } = JSON.parse((await service.anonymous.get('/openapi.json')).text);
-  const operations = Object.values(paths).flatMap((item) => Object.values(item as object)) as {
-    description?: string;
-  }[];
-  const required = operations.flatMap(
+  const required = operationsOf(await readDocument(service)).flatMap(
     ({ description = '' }) => /^Requires `([a-z]+(:[a-z]+)?)`/.exec(description)?.[1] ?? [],
   );
   assert.ok(required.includes('dept:read'));

@@ -158,7 +158,7 @@ const codesIn = (description = ''): string[] =>
 /** Returns the schema that the document gives for the data of a success. */
 export const dataOf = (response: ResponseObject | undefined): Schema | undefined => {
   const [envelope, own] = response?.content?.['application/json']?.schema.allOf ?? [];
-  return envelope?.$ref === '#/components/schemas/Success' ? own?.properties?.data : undefined;
+  return envelope?.$ref === '#/components/schemas/Ok' ? own?.properties?.data : undefined;
 };
 
 type Validate = ReturnType<Ajv2020['compile']>;

@@ -12,7 +12,7 @@ export type Tokens = {
    */
   expires_in: number;
   /**
-   * Works once; each use returns the next one. With `session=cookie` it is in the cookie instead
+   * Works once. With `session=cookie` it is in the cookie instead
    */
   refresh_token?: string;
   /**
@@ -761,7 +761,7 @@ export type KeyInput = KeyFields & {
 export type KeySecret = {
   keyId: Id;
   /**
-   * Shown only once; null in the response to a repeated request with the same Idempotency-Key
+   * Shown only once; null when a request is repeated with its Idempotency-Key
    */
   key: string | null;
 };
@@ -946,7 +946,7 @@ export type ImportPreview = {
     header: string;
   }>;
   /**
-   * The first rows with errors, then the first others, at most 500, in the order of the file
+   * Rows with errors, then others, at most 500, in the order of the file
    */
   table: Array<{
     row: number;
@@ -976,7 +976,7 @@ export type ImportResult = {
   unchanged: number;
   changeId: IdOrNull;
   /**
-   * Initial passwords of new users. They are shown only here, and must be changed at the first login
+   * Initial passwords of new users, shown only here; they must be changed at the first login
    */
   passwords?: Array<{
     row: number;
@@ -1105,7 +1105,7 @@ export type WebhookDelivery = {
 };
 
 /**
- * Stable; later versions may add codes, so handle those that you do not know by their status.
+ * Later versions may add codes: handle unknown ones by their status.
  */
 export type ErrorCode =
   | 'BAD_REQUEST'
@@ -1330,12 +1330,12 @@ export type By = string;
 export type Action = string;
 
 /**
- * Unique in its tenant, case-insensitive. New ones follow RFC 8265 (UsernameCaseMapped)
+ * Unique in its tenant; RFC 8265 (UsernameCaseMapped)
  */
 export type UserName = string;
 
 /**
- * Unique in its tenant, case-insensitive. New ones follow RFC 8265 (UsernameCaseMapped)
+ * Unique in its tenant; RFC 8265 (UsernameCaseMapped)
  */
 export type UserName2 = string | null;
 
@@ -1942,7 +1942,7 @@ export type ListDepartmentsData = {
      */
     underId?: QueryId;
     /**
-     * `-`: descending. Departments with equal values are sorted by id, in the same direction.
+     * `-`: descending. Equal values: by id, in the same direction.
      */
     sort?:
       | 'orderNum'
@@ -3363,7 +3363,7 @@ export type ListChangesData = {
      */
     tenantId?: string;
     /**
-     * Includes changes of descendant tenants. Fails for more than 1,000 tenants: send the `tenantId` of a descendant.
+     * Also changes of descendant tenants, if there are no more than 1,000: otherwise send `tenantId`.
      */
     below?: boolean;
     /**

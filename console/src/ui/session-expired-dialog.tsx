@@ -1,4 +1,4 @@
-import { Alert, Button, Input, Modal } from 'antd';
+import { Alert, Button, Modal } from 'antd';
 import { type FormEvent, useState } from 'react';
 import { useTexts } from '../language.ts';
 import { logIn, logOut, useMe, useSession } from '../session.ts';
@@ -8,7 +8,7 @@ import { getErrorMessage } from './use-notify.ts';
 
 /**
  * Asks for the password without leaving the page. The rejected requests are repeated after the login. It is part of the first
- * screen, since a later version of the service would not have its files, so it does without antd's Form, which is large.
+ * screen, since a later version of the service would not have its files, so it does without antd's Form and Input, which are large.
  */
 export function SessionExpiredDialog() {
   const t = useTexts(uiTexts);
@@ -51,12 +51,13 @@ export function SessionExpiredDialog() {
         )}
         <div className="expired-password">
           <label htmlFor="expired-password">{t.password}</label>
-          <Input.Password
+          <input
             id="expired-password"
             name="password"
+            type="password"
+            // biome-ignore lint/a11y/noAutofocus: the dialog opens over whatever the user was doing
             autoFocus
             autoComplete="current-password"
-            status={isMissing ? 'error' : ''}
             aria-invalid={isMissing}
             aria-describedby="expired-password-error"
             onChange={() => setIsMissing(false)}
