@@ -39,7 +39,7 @@ function Person({ person: { id, kind, by, before, after } }: { person: PersonCha
   const nameOf = (deptId: number | null | undefined) => (deptId ? (names.get(deptId) ?? `#${deptId}`) : t.noDepartment);
   const user = after ?? before;
   const name = user?.nickName || user?.userName || `#${id}`;
-  const to = after ? `/people?person=${id}` : `/changes?resource=user&resourceId=${id}`;
+  const to = after ? `/people/${id}` : `/changes?resource=user&resourceId=${id}`;
   return (
     <li className="changes-diff-item">
       <Link to={to}>{name}</Link>

@@ -60,8 +60,8 @@ export const homeTexts = defineTexts({
         : days > 0
           ? `${days} ${days === 1 ? 'day' : 'days'} left`
           : `expired ${-days} ${days === -1 ? 'day' : 'days'} ago`,
-    expiresOn: (date: string) => `expires on ${date}`,
-    renewOwn: (date: string) => `expires on ${date}. Ask an administrator of the parent tenant to renew it.`,
+    expiresOn: (date: string) => `end date ${date}`,
+    renewOwn: (date: string) => `end date ${date}. Ask an administrator of the parent tenant to renew it.`,
     own: 'Your tenant',
     viewUsers: 'Users',
     usersOf: (tenant: string) => `Users of ${tenant}`,

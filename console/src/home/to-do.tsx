@@ -44,8 +44,8 @@ function ExpiringTenant({ tenant }: { tenant: Overview['endingSoon'][number] }) 
         {/* Only administrators of an ancestor can manage the current tenant. */}
         {isOwn ? <strong>{getName(tenant)}</strong> : <Link to={`/tenants/${tenant.id}`}>{getName(tenant)}</Link>}{' '}
         {isOwn && <StatusTag>{t.own}</StatusTag>} <TenantStateTag tenant={tenant} />
-        <div>
-          <span className={tone}>{t.daysLeft(daysLeft)}</span>{' '}
+        <div className="home-period">
+          <span className={tone}>{t.daysLeft(daysLeft)}</span>
           <span className="secondary">{isOwn ? t.renewOwn(tenant.endTime) : t.expiresOn(tenant.endTime)}</span>
         </div>
       </div>
