@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  PHONE,
-  screenshot,
-  startConsole,
-  visit,
-} from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
@@ -78,7 +71,6 @@ test('the audit log can be filtered and shows the changed fields of an entry', a
   await list.getByRole('row', { name: '负责人 兰 竹' }).waitFor();
   assert.equal(await list.getByRole('row').count(), 3);
   await expectNoAxeViolations(page);
-  await screenshot(page, 'changes');
   // The row itself says what changed.
   const renamed = list.getByRole('listitem').filter({ hasText: '部门名称 研发部 → 研究院' });
   await renamed.getByText('负责人 兰 → 竹').waitFor();
@@ -182,7 +174,6 @@ test('the diff between two points in time lists created, moved, renamed and dele
   // It says who, and includes users.
   await diffCard(page, /^移动/).getByText('操作人：boss').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'changes-diff');
   await page.getByRole('button', { name: '最近 7 天' }).click();
   await createdLink(page, '总部').waitFor();
   const choose = async (label: string, time: string, shown: RegExp) => {
@@ -317,12 +308,10 @@ test('the audit log and the diff fit on a phone in English', async () => {
   const fits = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth');
   assert.equal(await fits(), true);
   await expectNoAxeViolations(page);
-  await screenshot(page, 'changes-phone');
   await visit(page, `/changes/diff?from=${beforeEdits}`);
   await page.getByRole('heading', { name: 'Renamed (1)' }).waitFor();
   assert.equal(await fits(), true);
   await expectNoAxeViolations(page);
-  await screenshot(page, 'changes-diff-phone');
 });
 
 test('a member cannot see changes, diffs or the history of a department', async () => {

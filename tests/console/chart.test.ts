@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { dateInDays } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, PHONE, screenshot, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { insertDepartments } from '../support/trees.ts';
 import { credentialsOf, waitForValue } from './departments-page.ts';
@@ -70,7 +70,6 @@ test('the chart shows three levels with leaders and user counts; a card links to
   assert.equal(await cards(page).count(), 16);
   assert.equal(await card(page, '移动端小组').count(), 0);
   await expectNoAxeViolations(page);
-  await screenshot(page, 'chart');
 
   await card(page, '市场与销售部').click();
   await page.getByRole('link', { name: '打开部门' }).click();
@@ -166,7 +165,6 @@ test('the SVG and PNG exports show the expanded cards, a title and the date, in 
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'chart-dark');
   const today = dateInDays(0);
   const svg = await exportFile(page, 'SVG');
   assert.match(svg.name, /^云杉科技有限公司-组织架构图-\d{4}-\d\d-\d\d\.svg$/);
@@ -263,7 +261,6 @@ test('a search result becomes the root of the chart; a colleague who opens the l
   await card(other, '人力资源部').click();
   await other.getByRole('button', { name: 'Collapse' }).waitFor();
   await expectNoAxeViolations(other);
-  await screenshot(other, 'chart-phone');
   const before = await percent(other);
   await pinch(other, [40, 60, 90]);
   // Pinching zooms in, which is rendered asynchronously too.

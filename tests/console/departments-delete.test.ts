@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations, screenshot, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
 import { createDepartments, credentialsOf, expectOutline, row, tree } from './departments-page.ts';
 
 const fixture = await startConsole();
@@ -35,7 +35,6 @@ test('a department with users is deleted only after they are moved to another on
   await dialog.getByText('该部门有 2 名用户，请选择如何处理。').waitFor();
   await dialog.getByText('韩梅梅').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'departments-people-here');
   assert.equal(await row(dialog, '市场部').getAttribute('aria-disabled'), 'true');
   await row(dialog, '研发部').click();
   await dialog.getByText('已选择：研发部').waitFor();

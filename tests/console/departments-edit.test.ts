@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, PHONE, screenshot, startConsole, visit } from '../support/console.ts';
+import { expectNoAxeViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import { createCompany, credentialsOf, row, startDrag, tree } from './departments-page.ts';
 
 const fixture = await startConsole();
@@ -15,7 +15,6 @@ test('a link to a department opens it with its users, on a phone too', async () 
   assert.equal(await row(page, '后端组').getAttribute('aria-selected'), 'true');
   assert.equal(new URL(page.url()).pathname, `/departments/${back}`);
   await expectNoAxeViolations(page);
-  await screenshot(page, 'departments');
   await page.getByRole('navigation', { name: '上级路径' }).getByText('研发部').click();
   await page.getByRole('article', { name: '研发部' }).waitFor();
   await page.getByText('韩梅梅').waitFor();
@@ -30,7 +29,6 @@ test('a link to a department opens it with its users, on a phone too', async () 
   await phone.getByText('韩梅梅').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(phone);
-  await screenshot(phone, 'departments-phone');
   await phone.getByRole('link', { name: '返回组织架构' }).click();
   await row(phone, '总部').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations, screenshot, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
 import {
   createCompany,
   credentialsOf,
@@ -118,7 +118,6 @@ test('departments are moved and reordered by dragging; an invalid target shows t
 
   await dragOver(page, row(page, '研发部'), row(page, '前端组'), 'into');
   await page.getByText('不能移动到“研发部”的下级部门中').waitFor();
-  await screenshot(page, 'departments-invalid-drop');
   await page.mouse.up();
   await dragOver(page, row(page, '市场部'), row(page, '旧部门 停用'), 'into');
   await page.getByText('该部门已停用，不能移入').waitFor();

@@ -7,7 +7,6 @@ import {
   logInViaApi,
   PHONE,
   resetToLogin,
-  screenshot,
   startConsole,
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
@@ -43,7 +42,6 @@ test('the home screen of a tenant without departments shows the first steps and 
   const page = await fixture.logIn(credentialsOf(empty));
   await page.getByRole('heading', { name: '快速开始' }).waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'home-first');
   await page.getByRole('link', { name: '添加用户' }).click();
   await page.getByRole('dialog', { name: '新建用户' }).waitFor();
   await page.goBack();
@@ -74,7 +72,6 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   await listItem('榕树集团').getByText('本租户').waitFor();
   await listItem('广州分公司').getByText('1 / 1 已用完').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'home');
   const widths = (await page.evaluate(
     "[...document.querySelectorAll('.home-figure')].map((figure) => Math.round(figure.getBoundingClientRect().width))",
   )) as number[];
@@ -100,7 +97,6 @@ test('the home screen fits on a phone in dark mode and in English', async () => 
   await page.getByRole('link', { name: 'Child tenants 3' }).waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(page);
-  await screenshot(page, 'home-dark-phone');
 });
 
 test('the home screen of a member shows their own data and nothing about tenants', async () => {

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  logInOnPage,
-  PHONE,
-  screenshot,
-  startConsole,
-} from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, PHONE, startConsole } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { operationsOf, readDocument } from '../support/openapi.ts';
 import { Client } from '../support/service.ts';
@@ -80,7 +73,6 @@ test('a key is created with permissions and limits, is shown once, and works', a
   await form.getByLabel('允许的 IP 地址').fill('127.0.0.1,10.1.2.3/8,');
   await form.locator('.ant-form-item-explain-error').waitFor({ state: 'detached' });
   await expectNoAxeViolations(page);
-  await screenshot(page, 'key-new');
   await form.getByRole('button', { name: '创建' }).click();
   const shown = dialogOf('工资系统 的 API 密钥');
   await shown.getByText('关闭后将无法再次查看').waitFor();

@@ -11,7 +11,6 @@ import {
   open,
   PHONE,
   resetToLogin,
-  screenshot,
   startConsole,
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
@@ -32,7 +31,6 @@ test('a wrong password shows an error, the right one logs in, a reload keeps the
   await open(page, '/');
   assert.match(page.url(), /\/login$/);
   await expectNoAxeViolations(page);
-  await screenshot(page, 'login');
   await page.getByLabel('租户编号').fill('000000');
   await page.getByLabel('用户名').fill('admin');
   await page.getByLabel('密码', { exact: true }).fill('not my password');

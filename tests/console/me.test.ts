@@ -7,7 +7,6 @@ import {
   logIn,
   logInOnPage,
   PHONE,
-  screenshot,
   startConsole,
 } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
@@ -47,7 +46,6 @@ test('a user can list their sessions and end one or all of them', async () => {
   await logInOnPage(page, credentials, '/me');
   await page.getByText('当前设备').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'me');
   await page.getByRole('button', { name: /^退出登录/ }).click();
   await page.getByText('已退出该设备').waitFor();
   await page.getByRole('button', { name: /^退出登录/ }).waitFor({ state: 'detached' });
@@ -70,7 +68,6 @@ test('the dark theme survives a reload and is accessible', async () => {
   await page.locator('html[data-theme=dark]').waitFor();
   await page.getByText('当前设备').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'me-dark-phone');
 });
 
 test('nothing is animated when the system requests reduced motion', async () => {

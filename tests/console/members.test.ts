@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  PHONE,
-  screenshot,
-  startConsole,
-  visit,
-} from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, credentialsOf, row, waitForValue } from './departments-page.ts';
 
@@ -73,7 +66,6 @@ test('a department shows the members of its branch, or only its own, with their 
   await page.getByText('更多信息').click();
   await page.getByText('部门编号').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'members');
 
   await page.getByRole('switch', { name: '含下级' }).click();
   await expectNames(page, ['李雷']);
@@ -93,7 +85,6 @@ test('a department shows the members of its branch, or only its own, with their 
   await members(small).getByRole('link', { name: '韩梅梅' }).waitFor();
   assert.equal(await small.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(small);
-  await screenshot(small, 'members-phone');
 });
 
 test('members are added, moved in and removed on the page of the department, and the tree counts them', async () => {
@@ -207,7 +198,6 @@ test('the page of a person shows departments, leaders, role and history, and end
   const history = page.getByRole('list', { name: '变更历史' });
   await history.getByRole('cell', { name: '后端工程师' }).first().waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'person');
 
   await page.getByRole('button', { name: '退出所有设备' }).click();
   await page.getByRole('dialog').getByRole('button', { name: '退出所有设备' }).click();

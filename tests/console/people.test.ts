@@ -7,7 +7,6 @@ import {
   navigate,
   PHONE,
   resetToLogin,
-  screenshot,
   startConsole,
 } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
@@ -63,7 +62,6 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await dialog.getByRole('button', { name: '随机生成' }).click();
   await chooseDepartment('主部门', '研发', '研发部');
   await expectNoAxeViolations(page);
-  await screenshot(page, 'people-new');
   await dialog.getByRole('button', { name: '创建' }).click();
   await dialog.getByText('用户名已存在').waitFor();
   await dialog.getByLabel('用户名').fill('xiaoming');
@@ -182,7 +180,6 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   await page.getByRole('checkbox', { name: '选择 甲一' }).check();
   await page.getByRole('checkbox', { name: '选择 乙二' }).check();
   await page.getByText('已选择 2 项').waitFor();
-  await screenshot(page, 'people');
   await page.getByRole('toolbar').getByRole('button', { name: '移动部门' }).click();
   await chooseDepartment('移动到', '二部', '二部');
   await topDialog().getByRole('button', { name: '移动', exact: true }).click();
@@ -374,7 +371,6 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   await page.getByText('李口袋').waitFor();
   await expectNoAxeViolations(page);
   await page.getByRole('link', { name: '13812345678' }).waitFor();
-  await screenshot(page, 'people-phone');
   await page.getByLabel('搜索用户名、姓名或手机号').fill('pocket');
   await page.getByText('共 1 人').waitFor();
   await chooseAction('李口袋', '移动部门');
@@ -387,7 +383,6 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   await page.getByRole('button', { name: '编辑 李口袋' }).click();
   await topDialog().getByLabel('邮箱').fill('li@example.com');
   await expectNoAxeViolations(page);
-  await screenshot(page, 'people-phone-edit');
   await topDialog().getByRole('button', { name: '保存' }).click();
   await page.getByText('已保存 李口袋').waitFor();
   const { email, phone, deptId } = await recordOf(id);
@@ -400,7 +395,6 @@ test('the people screen is accessible in dark mode and in English', async () => 
   await page.getByRole('row', { name: /^Select admin/ }).waitFor();
   await page.getByRole('checkbox', { name: 'Select admin' }).check();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'people-dark');
 });
 
 test('a member cannot open the people screen', async () => {

@@ -5,7 +5,6 @@ import {
   expectNoCspViolations,
   logInOnPage,
   PHONE,
-  screenshot,
   startConsole,
   visit,
 } from '../support/console.ts';
@@ -76,7 +75,6 @@ test('the quotas of a tenant show what is used, reserved and left, and when they
     .waitFor();
   assert.equal(await page.getByRole('button', { name: /调整/ }).count(), 0, 'nobody raises their own total');
   await expectNoAxeViolations(page);
-  await screenshot(page, 'quotas');
   expectNoCspViolations(page);
 });
 
@@ -98,7 +96,6 @@ test('the page of a quota has a curve with its limit, sums by user and subject, 
   await page.getByRole('row', { name: new RegExp(`^王兰 ${ofFirst}`) }).waitFor();
   await page.getByText('每日数据').click();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'quota');
   await page.getByRole('combobox', { name: '统计维度' }).press('Enter');
   await page.locator('.ant-select-item-option', { hasText: '对象' }).click();
   await page.getByRole('row', { name: /^91310001MA1FL0000X/ }).waitFor();
@@ -145,7 +142,6 @@ test('an operator sees what runs out first below, and raises a total in place', 
   await first.getByText('48 / 50 即将用完').waitFor();
   await first.getByText(/约 1 天后/).waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'quotas-below');
   await first.getByRole('button', { name: '调整总量：客商管理' }).click();
   const field = first.getByRole('spinbutton', { name: '客商管理的总量' });
   await field.fill('500');
@@ -229,7 +225,6 @@ test('the screens of quotas are accessible on a phone, in the dark theme and in 
   await page.getByRole('img', { name: /用量曲线/ }).waitFor();
   await page.locator('.quotas-uses li').first().getByText('王兰').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'quota-phone-dark');
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await logInOnPage(page, credentialsOf(operator), '/quotas?view=below', { viewport: PHONE, language: 'en' });
   await page.locator('.quotas-list li').first().getByRole('button', { name: 'Adjust the total of' }).waitFor();

@@ -6,7 +6,6 @@ import {
   expectNoCspViolations,
   type PageSettings,
   PHONE,
-  screenshot,
   startConsole,
 } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
@@ -45,7 +44,6 @@ test('a person is found by first letters and opened with Enter', async () => {
   await openSearch(page, 'lwj');
   await dialog(page).getByRole('option', { name: '李文杰' }).waitFor();
   assert.match((await selected(page).textContent()) ?? '', /李文杰.*苏州工厂 \/ 装配车间 · 生产经理/);
-  await screenshot(page, 'search');
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/people/${person}`);
   assert.equal(await dialog(page).count(), 0);
@@ -164,7 +162,6 @@ for (const [what, settings] of [
     await field(page).fill('李文杰');
     await dialog(page).getByRole('option', { name: '李文杰' }).waitFor();
     await expectNoAxeViolations(page);
-    if ('viewport' in settings) await screenshot(page, 'search-phone');
     await page.keyboard.press('Escape');
   });
 }

@@ -7,7 +7,6 @@ import {
   logInOnPage,
   navigate,
   PHONE,
-  screenshot,
   startConsole,
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
@@ -63,7 +62,6 @@ test('tenants are found by name and by code, in the tree and in the table; the U
   await page.getByText('剩余 21 天').waitFor();
   await page.getByText('已到期 12 天').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'tenants');
   await page.getByRole('searchbox', { name: '搜索租户' }).fill('华南');
   await page.getByText('共 1 个').waitFor();
   const { pathname, search } = new URL(page.url());
@@ -89,7 +87,6 @@ test('all fields of a tenant can be edited, quotas that no read returns keep the
   await logInOnPage(page, {}, `/tenants/${group}`);
   await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
   await expectNoAxeViolations(page);
-  await screenshot(page, 'tenant');
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('租户名称').fill('榕树控股');
   await page.getByLabel('授权菜单').fill('103');
@@ -248,7 +245,6 @@ test('the table and the timeline show the tenants that expire first at the top',
   await lines.nth(0).getByText('已到期 12 天').waitFor();
   await lines.nth(2).getByText('剩余 21 天').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'tenants-timeline');
   await page.getByRole('combobox', { name: '按到期时间筛选' }).click();
   await page.getByTitle('60 天内到期或已到期').click();
   await page.getByText('共 4 个').waitFor();
@@ -266,7 +262,6 @@ test('a tenant is renewed by a month, by a year or until a date, in the list and
   await dialog.locator('input:focus').waitFor();
   await dialog.getByLabel('+1 月（至 2099-03-31）').check();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'tenant-renew');
   await dialog.getByRole('button', { name: '续期' }).click();
   await page.getByText('“续期公司”已续期至 2099-03-31').waitFor();
   await dialog.waitFor({ state: 'hidden' });
@@ -376,7 +371,6 @@ test('on a phone in dark mode the tenant screens are accessible and not wider th
   };
   await page.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
   await expectFits('list');
-  await screenshot(page, 'tenants-phone-dark');
   await page.getByText('时间线', { exact: true }).click();
   await page.getByRole('list', { name: '时间线' }).waitFor();
   await expectFits('timeline');

@@ -5,13 +5,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { dateInDays } from '../support/calendar.ts';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  logInOnPage,
-  screenshot,
-  startConsole,
-} from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, startConsole } from '../support/console.ts';
 
 const menuNames = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-menus-')), 'menus.json');
 fs.writeFileSync(menuNames, JSON.stringify({ 100: '系统管理', 300: '报表中心' }));
@@ -51,7 +45,6 @@ test('a child tenant is created on one page; its administrator logs in with the 
   const password = await page.getByLabel('密码', { exact: true }).inputValue();
   assert.match(password, /^[a-zA-Z2-9]{16}$/);
   await expectNoAxeViolations(page);
-  await screenshot(page, 'tenants-new');
 
   await unfold(page, '联系信息');
   await page.getByLabel('联系人').fill('王敏');
@@ -84,7 +77,6 @@ test('a child tenant is created on one page; its administrator logs in with the 
   await notice.getByText('wangmin').waitFor();
   await notice.getByText(password, { exact: true }).waitFor();
   await notice.getByText('只在此处显示一次').waitFor();
-  await screenshot(page, 'tenants-created');
   await expectNoAxeViolations(page);
   const id = new URL(page.url()).pathname.split('/').at(-1) as string;
   const created = await readTenant(id);

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  logInOnPage,
-  PHONE,
-  screenshot,
-  startConsole,
-} from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, PHONE, startConsole } from '../support/console.ts';
 import { Receiver } from '../support/receiver.ts';
 import { type Client, FAST_WEBHOOK_POLLING } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -108,7 +101,6 @@ test('deliveries show the response of the receiver and can be resent', async () 
   await row.locator('pre', { hasText: 'responded 503' }).waitFor();
   await row.getByText('下次尝试').waitFor();
   await expectNoAxeViolations(page);
-  await screenshot(page, 'webhook');
   receiver.respond = () => 200;
   await row.getByRole('button', { name: /^重新投递/ }).click();
   await row.getByText('成功').waitFor();
