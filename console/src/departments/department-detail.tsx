@@ -131,6 +131,8 @@ function DepartmentPath({ dept, name }: { dept: Dept; name: string }) {
     enabled: visibleIds.length > 0,
   });
   const names = new Map(data?.data.rows.map(({ deptId, deptName }) => [deptId, deptName || t.unnamed(deptId)]));
+  // The name of a department at the top stands in the heading already.
+  if (ids.length === 0) return null;
   return (
     <nav aria-label={t.path} className="departments-path">
       <ol>
