@@ -112,5 +112,9 @@ function readProcess(pid) {
 /** @param {string} command @returns {Kind} */
 function kindOf(command) {
   if (/^(postgres|initdb|pg_ctl)/.test(command)) return 'postgres';
-  return /chrom|headless/i.test(command) ? 'browser' : 'node';
+  return /chrom|headless|firefox|^(Web Content|Isolated Web|WebExtensions|Privileged|RDD|Socket|Utility|forkserver)/i.test(
+    command,
+  )
+    ? 'browser'
+    : 'node';
 }

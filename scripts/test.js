@@ -52,7 +52,7 @@ setInterval(() => processorTime.sample(), SAMPLE_MS).unref();
 const counts = { passed: 0, failed: 0 };
 /** @type {string[]} */
 const skipped = [];
-/** @type {{ file: string, ms: number }[]} */
+/** @type {{ file: string, ms: number, inFirefox: boolean }[]} */
 const finished = [];
 /** @type {string[]} */
 const failures = [];
@@ -70,13 +70,14 @@ await phase('lint and compile', async () => {
   if (status !== 0) process.exit(status ?? 1);
 });
 const { startEmbedded } = await import('../dist/db/embedded/cluster.js');
-const { prepareChromium } = await import('../dist/tests/support/chromium.js');
+const { IS_FIREFOX, prepareBrowser } = await import('../dist/tests/support/browser.js');
+const { findFirefox, FIREFOX_STORIES } = await import('../dist/tests/support/firefox.js');
 const folder = fs.mkdtempSync(path.join(fastTempFolder(), 'banyan-test-'));
 // The user that runs PostgreSQL has to reach the folders in it.
 fs.chmodSync(folder, 0o711);
 processorTime.folder = folder;
 const queue = createQueue(words);
-if (queue.some((file) => file.includes('console/'))) await phase('browser', () => prepareChromium());
+if (queue.some((file) => file.includes('console/'))) await phase('browser', () => prepareBrowser());
 const server = await phase('database', () => startEmbedded(folder, () => {}, undefined, FAST_UNSAFE_SETTINGS));
 let stopped = false;
 /** @type {Set<import('node:child_process').ChildProcess>} */
@@ -90,7 +91,13 @@ try {
     const { createTemplate } = await import('../dist/tests/support/database.js');
     process.env.BANYAN_TEST_SERVER = JSON.stringify({ ...shared, template: await createTemplate() });
   });
-  await phase('tests', () => Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, runWorkers)));
+  await phase('tests', runQueue);
+  // The long run repeats stories of the console in Firefox if it is installed.
+  if (isLong && !IS_FIREFOX && findFirefox()) {
+    process.env.BANYAN_TEST_BROWSER = 'firefox';
+    queue.push(...createQueue(words).filter((file) => FIREFOX_STORIES.includes(nameOf(file))));
+    await phase('tests in Firefox', runQueue);
+  }
 } finally {
   // Kill PostgreSQL: a clean shutdown would write everything to disk first.
   await server.stopImmediately();
@@ -98,6 +105,10 @@ try {
 }
 summarize();
 process.exit(counts.failed > 0 || stopped || finished.length === 0 ? 1 : 0);
+
+function runQueue() {
+  return Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, runWorkers));
+}
 
 /** Runs workers one after another until the queue is empty: a worker that dies is replaced. */
 async function runWorkers() {
@@ -112,6 +123,7 @@ function runWorker() {
   let current;
   /** @type {NodeJS.Timeout | undefined} */
   let watchdog;
+  const inFirefox = process.env.BANYAN_TEST_BROWSER === 'firefox';
   const next = () => {
     const file = stopped ? undefined : queue.shift();
     current = file
@@ -124,10 +136,13 @@ function runWorker() {
     if (!current) return;
     const { file, startedAt, used, lines, passed, failed } = current;
     if (error && failed === 0) fail(file, file, error);
-    finished.push({ file: nameOf(file), ms: Date.now() - startedAt });
+    finished.push({ file: nameOf(file), ms: Date.now() - startedAt, inFirefox });
     const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s${describeUsed(used)}`;
     console.log(
-      [`${failed > 0 || error ? '✖' : '✔'} ${nameOf(file)} (${passed} passed, ${took})`, ...lines].join('\n'),
+      [
+        `${failed > 0 || error ? '✖' : '✔'} ${nameOf(file)} (${inFirefox ? 'Firefox, ' : ''}${passed} passed, ${took})`,
+        ...lines,
+      ].join('\n'),
     );
     current = undefined;
   };
@@ -136,7 +151,8 @@ function runWorker() {
     counts.failed++;
     if (current) current.failed++;
     const shown = log.length > 0 ? `\n  last lines of the service's log:\n${indent(log.slice(-15).join('\n'))}` : '';
-    const repeat = `BANYAN_TEST_SEED=${process.env.BANYAN_TEST_SEED ?? 1} npm test -- ${nameOf(file)}`;
+    const browser = inFirefox ? 'BANYAN_TEST_BROWSER=firefox ' : '';
+    const repeat = `${browser}BANYAN_TEST_SEED=${process.env.BANYAN_TEST_SEED ?? 1} npm test -- ${nameOf(file)}`;
     failures.push(`✖ ${nameOf(file)} › ${name}\n${indent(error)}${shown}\n  repeat: ${repeat}`);
     console.log(failures.at(-1));
   };
@@ -235,19 +251,22 @@ function summarize() {
   const seconds = (/** @type {number} */ ms) => `${(ms / 1000).toFixed(1)} s`.padStart(9);
   finished.sort((a, b) => b.ms - a.ms);
   console.log('\nTwenty slowest files:');
-  for (const { file, ms } of finished.slice(0, 20)) console.log(`${seconds(ms)}  ${file}`);
+  for (const { file, ms, inFirefox } of finished.slice(0, 20))
+    console.log(`${seconds(ms)}  ${file}${inFirefox ? ' (Firefox)' : ''}`);
   console.log('\nPhases: duration, processor time');
   for (const [name, ms, used] of phases) console.log(`${seconds(ms)}${seconds(used)}  ${name}`);
   const used = processorTime.sample();
   const { node, postgres, browser } = processorTime.ms;
   console.log(`${seconds(performance.now())}${seconds(used)}  in all`);
   console.log(
-    `\nProcessor time of Node.js: ${seconds(node).trim()}, PostgreSQL: ${seconds(postgres).trim()}, Chromium: ${seconds(browser).trim()}`,
+    `\nProcessor time of Node.js: ${seconds(node).trim()}, PostgreSQL: ${seconds(postgres).trim()}, browser: ${seconds(browser).trim()}`,
   );
   if (skipped.length > 0) console.log(`\nSkipped:\n\n${skipped.join('\n')}`);
   if (failures.length > 0) console.log(`\nFailed:\n\n${failures.join('\n\n')}`);
   if (record && counts.failed === 0 && words.length === 0) {
-    const rows = finished.map(({ file, ms }) => [file, Math.max(100, Math.round(ms / 100) * 100)]);
+    const rows = finished
+      .filter(({ inFirefox }) => !inFirefox)
+      .map(({ file, ms }) => [file, Math.max(100, Math.round(ms / 100) * 100)]);
     fs.writeFileSync(String(DURATIONS.at(-1)), `${JSON.stringify(Object.fromEntries(rows.sort()), null, 2)}\n`);
   }
   console.log(`\n${counts.passed} passed, ${counts.failed} failed`);

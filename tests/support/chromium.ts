@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { chromium } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 
 /** The headless shell comes first: a page takes less than half the CPU time there. */
 const systemPaths = [
@@ -121,5 +121,9 @@ function withLock(work: () => string): string {
   }
 }
 
-/** Called once before the tests, so that installing a browser is not part of the first test that needs it. */
-export const prepareChromium = (): void => void findChromium();
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: findChromium(),
+    // Chromium's sandbox refuses to run as root.
+    args: isRoot() ? ['--no-sandbox'] : [],
+  });

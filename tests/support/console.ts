@@ -8,19 +8,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, beforeEach, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-  type Request,
-} from 'playwright-core';
-import { findChromium } from './chromium.ts';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
+import { launchBrowser } from './browser.ts';
 import { afterWorker, onHang } from './cleanup.ts';
 import { type Address, PASSWORD, type Service, type ServiceOptions, startService } from './service.ts';
 
-/** The fixture of the console's tests: the real service and a real Chromium. */
+/** The fixture of the console's tests: the real service and a real Chromium, or Firefox with BANYAN_TEST_BROWSER=firefox. */
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
@@ -65,13 +58,9 @@ let sharedPage: Page | undefined;
 /** The address of all services that the shared page uses, one after another. */
 let address: SharedAddress | undefined;
 
-async function launchBrowser(): Promise<Browser> {
+async function getBrowser(): Promise<Browser> {
   if (sharedBrowser?.isConnected()) return sharedBrowser;
-  sharedBrowser = await chromium.launch({
-    executablePath: findChromium(),
-    // Chromium's sandbox refuses to run as root.
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  });
+  sharedBrowser = await launchBrowser();
   return sharedBrowser;
 }
 afterWorker(async () => {
@@ -84,7 +73,7 @@ export async function startConsole(
   environment: Record<string, string> = {},
   options: ServiceOptions = {},
 ): Promise<ConsoleFixture> {
-  const browser = await launchBrowser();
+  const browser = await getBrowser();
   address ??= await listenForServices();
   const service = await startService(environment, { address, ...options });
   const baseURL = service.base;
@@ -387,7 +376,7 @@ export async function expectNoAxeViolations(page: Page): Promise<void> {
 export function expectNoCspViolations(page: Page): void {
   const violations = pageErrors
     .get(page)
-    ?.filter((text) => /content security policy|refused to|pageerror|^\w*Error:/i.test(text));
+    ?.filter((text) => /content.security.policy|refused to|pageerror|^\w*Error:/i.test(text));
   assert.deepEqual(violations, []);
 }
 
