@@ -36,6 +36,8 @@ async function createChanges() {
 const tamper = (work: (tx: Tx) => Promise<unknown>) =>
   superuser.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
+    // The service seals in the background: it must not continue a chain that is being changed.
+    await tx`lock table banyan.seal_heads, banyan.unsealed_changes`;
     await work(tx as never);
   });
 
