@@ -104,6 +104,11 @@ export function createPool(
   async function openOn(host: Host): Promise<Connection> {
     if (closed) throw closedError();
     opened++;
+    let failOpening = (_: Error) => {};
+    // The driver does not always report that a connection was closed while it was being opened.
+    const closedEarly = new Promise<never>((_, reject) => {
+      failOpening = reject;
+    });
     const connection: Connection = {
       host,
       pid: 0,
@@ -115,6 +120,8 @@ export function createPool(
         {
           onOpen: (socket) => {
             connection.socket = socket;
+            // Later, so that the driver's own error comes first: it says why.
+            socket.once('close', () => setImmediate(() => failOpening(lostError())));
           },
           onLost: () => discard(connection),
         },
@@ -123,7 +130,7 @@ export function createPool(
     };
     attempts.add(connection.sql);
     try {
-      Object.assign(connection, await within(attemptMs, greet(connection.sql, hosts)));
+      Object.assign(connection, await within(attemptMs, Promise.race([greet(connection.sql, hosts), closedEarly])));
       if (closed) throw closedError();
       if (connection.lost) throw lostError();
       connections.add(connection);
@@ -134,6 +141,7 @@ export function createPool(
       throw error;
     } finally {
       attempts.delete(connection.sql);
+      failOpening = () => {};
     }
   }
 
