@@ -63,7 +63,7 @@ test('an open form keeps what was typed when someone else saves the same record,
   await page.getByRole('dialog').filter({ hasText: '内容已被他人修改' }).waitFor();
 });
 
-test('a user who is disabled is asked to log in at once', async () => {
+test('disabling a user shows them the login dialog immediately', async () => {
   const { admin } = await createCompany(service);
   const id = await admin.createUser({ userName: 'second', roles: ['admin'] });
   const page = await logInLive({ tenantId: admin.tenantId, username: 'second' }, '/people');

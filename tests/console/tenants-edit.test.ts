@@ -267,7 +267,7 @@ test('a tenant is renewed by a month, by a year or until a date, in the list and
   await dialog.waitFor({ state: 'hidden' });
   await page.getByText('2023-03-01 至 2099-03-31').waitFor();
 
-  // Another user renews it meanwhile: that is a conflict. A change of another field is none.
+  // A concurrent renewal is a conflict. A concurrent change of another field is not.
   const before = await versions();
   await page.getByRole('button', { name: '续期：续期公司' }).click();
   await dialog.getByText('当前结束日期：2099-03-31').waitFor();

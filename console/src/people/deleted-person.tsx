@@ -13,7 +13,7 @@ interface Props {
   error: unknown;
 }
 
-/** The page of a user who was deleted: says so, with a button that restores them, and their history. */
+/** The page of a deleted user: shows who deleted them, a button to restore them, and their history. */
 export function DeletedPerson({ id, tenantId, error }: Props) {
   const t = useTexts(personTexts);
   const { data } = useUserHistory(id, tenantId);

@@ -20,6 +20,6 @@ export function markChanged(resource: string, id: number | string, userName: str
   }, MARKED_MS);
 }
 
-/** Returns the name of the user who has just changed the record. */
+/** Returns the user name behind the last change of a record, for as long as the record is marked. */
 export const useRecentChange = (resource: string, id: number | string): string | undefined =>
   useStore(recentChanges).get(keyOf(resource, id));
