@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { connectOwner, type Sql } from '../driver.ts';
 import type { EmbeddedServer } from '../embedded/cluster.ts';
 import { StartupError } from '../startup-error.ts';
@@ -69,6 +70,7 @@ async function copyAll(
     select labelfile as label, spcmapfile as tablespaces, pg_walfile_name(lsn - 1::numeric) as last
     from pg_backup_stop(wait_for_archive => false)`;
   if (end.tablespaces.trim() !== '') throw new StartupError('Tablespaces are not supported. Use pg_basebackup');
+  await waitForCommits(superuser, signal);
   const after = await readState(superuser);
   const first = /^START WAL LOCATION: \S+ \(file ([0-9A-F]{24})\)/m.exec(end.label)?.[1] ?? '';
   files.backup_label = await writeFile(path.join(copy, 'backup_label'), end.label);
@@ -113,6 +115,17 @@ interface BackupEnd {
 
 const prefixed = (files: Record<string, FileDigest>) =>
   Object.fromEntries(Object.entries(files).map(([name, digest]) => [`postgres/${name}`, digest]));
+
+/** A transaction whose commit is in the log becomes visible a moment later. Waits for the transactions that are running now. */
+async function waitForCommits(superuser: Sql, signal: AbortSignal | undefined): Promise<void> {
+  const readRunning = async () =>
+    (await superuser<{ id: string }[]>`select pg_snapshot_xip(pg_current_snapshot())::text as id`).map(({ id }) => id);
+  for (let left = await readRunning(); left.length > 0; ) {
+    await setTimeout(10, undefined, { signal });
+    const running = new Set(await readRunning());
+    left = left.filter((id) => running.has(id));
+  }
+}
 
 interface State extends Pick<Manifest, 'postgres' | 'system' | 'heads'> {
   counts: Record<string, number>;
