@@ -91,15 +91,23 @@ export function employeeEvents(
         created.actor = { tenantId: created.tenantId, userName, userId: userId(0) };
       }
     });
-  const events = [hire(new Date(founded.getTime() + 3_600_000), initial)];
+  const firstHire = new Date(founded.getTime() + 3_600_000);
+  const events = [hire(firstHire, initial)];
   for (const [n, { dept, hiredDaysAgo, formerDept, isLeaver, isLeader }] of planned.entries()) {
-    const later = () => calendar.workingTime(lastDaysAgo + 1 + random.next() * (hiredDaysAgo - lastDaysAgo - 2));
+    const isInitial = hiredDaysAgo === initialAt;
+    const hiredAt = isInitial ? firstHire : calendar.workingTime(hiredDaysAgo);
+    /** A time at a weekend moves to the workday before it, which may be the day of the hire. Nothing happens before the hire. */
+    const timeOf = (daysAgo: number) => {
+      const time = calendar.workingTime(daysAgo);
+      return time < hiredAt ? hiredAt : time;
+    };
+    const later = () => timeOf(lastDaysAgo + 1 + random.next() * (hiredDaysAgo - lastDaysAgo - 2));
     const patch = (time: Date, body: () => object) =>
       events.push(event(time, (tx, caller) => patchUser(tx, caller, userId(n), body(), { ifMatch: undefined })));
-    if (hiredDaysAgo !== initialAt) events.push(hire(calendar.workingTime(hiredDaysAgo), [n]));
+    if (!isInitial) events.push(hire(hiredAt, [n]));
     if (formerDept !== undefined) patch(later(), () => ({ deptId: deptId(dept) }));
     if (isLeader) {
-      const time = calendar.workingTime(lastDaysAgo + (hiredDaysAgo - lastDaysAgo) * (0.9 + 0.08 * random.next()));
+      const time = timeOf(lastDaysAgo + (hiredDaysAgo - lastDaysAgo) * (0.9 + 0.08 * random.next()));
       events.push(
         event(time, (tx, caller) =>
           patchDepartment(tx, caller, deptId(dept), { leaderId: userId(n) }, { ifMatch: undefined, maxLevels }),
@@ -108,8 +116,7 @@ export function employeeEvents(
     }
     if (isLeaver)
       events.push(event(later(), (tx, caller) => removeUsers(tx, caller, [userId(n)], undefined, undefined)));
-    else if (n > 0 && !isLeader && random.chance(DISABLED))
-      patch(calendar.workingTime(lastDaysAgo + 1), () => ({ status: '1' }));
+    else if (n > 0 && !isLeader && random.chance(DISABLED)) patch(timeOf(lastDaysAgo + 1), () => ({ status: '1' }));
   }
   return events;
 }
