@@ -14,10 +14,12 @@ interface Options {
   print(line: string): void;
   /** Tests use a cheaper hash. */
   passwordCost?: PasswordCost;
+  /** When the history of the data ends. Tests use a day on which something went wrong before. */
+  now?: Date;
 }
 
 /** Returns the exit code: 0 for success, 1 for a mistake in the arguments, 2 for any other error. */
-export async function runDemo(args: string[], { environment, print, passwordCost }: Options): Promise<number> {
+export async function runDemo(args: string[], { environment, print, ...options }: Options): Promise<number> {
   let language: Language;
   try {
     language = readLanguage(args);
@@ -26,7 +28,7 @@ export async function runDemo(args: string[], { environment, print, passwordCost
     return 1;
   }
   try {
-    await fill(readConfig(environment), language, print, passwordCost);
+    await fill(readConfig(environment), language, print, options);
     return 0;
   } catch (error) {
     const hint = errorCode(error) === '42501' ? ' Set DATABASE_URL to connect as the owner of the tables.' : '';
@@ -45,7 +47,7 @@ async function fill(
   config: Config,
   language: Language,
   print: (line: string) => void,
-  passwordCost: PasswordCost | undefined,
+  { passwordCost, now = new Date() }: Pick<Options, 'passwordCost' | 'now'>,
 ): Promise<void> {
   // A new database has no tables yet. An embedded one that exists may be in use by the service.
   if (config.databaseUrl || !hasDatabase(config.dataDir)) await (await openDatabase(config)).close();
@@ -56,7 +58,7 @@ async function fill(
         print(`First administrator: ${first.userName} of 000000, password ${first.generatedPassword}`);
       const limits = { maxLevels: config.departmentLevels, tenantLevels: config.tenantLevels };
       const progress = (line: string) => print(`  ${line} …`);
-      const options = { language, limits, now: new Date(), progress, passwordCost };
+      const options = { language, limits, now, progress, passwordCost };
       const { password, logins } = await fillWithDemoData({ db, owner }, options);
       print('\nThe installation has 300 departments, 500 people and 12 tenants. These administrators can log in:\n');
       for (const { tenantId, userName, tenantName } of logins)
