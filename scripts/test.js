@@ -36,7 +36,8 @@ const FAST_UNSAFE_SETTINGS = {
   max_wal_senders: '0',
   checkpoint_timeout: '1d',
   max_wal_size: '2GB',
-  max_connections: '300',
+  // A file may run several services, each with up to twelve connections.
+  max_connections: String(Math.max(300, 100 * WORKERS)),
   // Hundreds of connections authenticate with passwords that tests create.
   scram_iterations: '1',
   // Autovacuum would visit all test databases and change plans in the middle of a test.

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { avoidMidnight } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
+await avoidMidnight();
 const fixture = await startConsole();
 const company = await fixture.service.createTenant({ tenantName: '榕树集团' });
 const credentials = credentialsOf(company);

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { dateInDays } from '../support/calendar.ts';
+import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { insertDepartments } from '../support/trees.ts';
 import { credentialsOf, waitForValue } from './departments-page.ts';
 
+await avoidMidnight();
 const fixture = await startConsole();
 
 /** Creates a tenant with three levels of departments, leaders, users, a disabled department and a collapsed fourth level. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dateInDays } from '../support/calendar.ts';
+import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import {
   expectNoAxeViolations,
   expectNoCspViolations,
@@ -12,6 +12,7 @@ import {
 import { PASSWORD } from '../support/service.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
+await avoidMidnight();
 const fixture = await startConsole();
 const { root } = fixture.service;
 

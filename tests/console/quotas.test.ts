@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { avoidMidnight } from '../support/calendar.ts';
 import {
   expectNoAxeViolations,
   expectNoCspViolations,
@@ -11,6 +12,7 @@ import {
 import type { Client } from '../support/service.ts';
 import { credentialsOf } from './departments-page.ts';
 
+await avoidMidnight();
 const fixture = await startConsole();
 const { service } = fixture;
 const page = await fixture.sharedPage();

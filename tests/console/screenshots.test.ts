@@ -11,6 +11,7 @@ import {
   PHONE,
   screenshot,
   startConsole,
+  waitForEffects,
 } from '../support/console.ts';
 import { CHEAP_HASH } from '../support/database.ts';
 
@@ -62,6 +63,7 @@ const PICTURES: Record<string, Picture> = {
   search: {
     path: '/home',
     complete: async (page) => {
+      await waitForEffects(page);
       await page.keyboard.press('Control+K');
       await page.getByRole('dialog').getByRole('combobox').fill('wenjie');
       await page.getByRole('option', { name: '谢文杰' }).waitFor();

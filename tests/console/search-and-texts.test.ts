@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { open, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
 const fixture = await startConsole();
@@ -83,8 +84,8 @@ test('another page of a list starts at the top; page size and row height are kep
   const before = await height();
   await page.getByRole('button', { name: '行高' }).click();
   await page.getByRole('menuitem', { name: '紧凑' }).click();
-  assert.ok((await height()) < before);
-  await fixture.logIn(credentials, '/tenants');
+  await waitFor('the rows are lower', async () => (await height()) < before);
+  await page.reload();
   await rows.nth(41).waitFor();
   assert.ok((await height()) < before);
 });

@@ -7,6 +7,7 @@ import {
   type PageSettings,
   PHONE,
   startConsole,
+  waitForEffects,
 } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -34,6 +35,7 @@ const options = (page: Page) => dialog(page).getByRole('option');
 const selected = (page: Page) => dialog(page).getByRole('option', { selected: true });
 
 async function openSearch(page: Page, text = ''): Promise<void> {
+  await waitForEffects(page);
   await page.keyboard.press('Control+K');
   await field(page).waitFor();
   if (text) await field(page).fill(text);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dateInDays } from '../support/calendar.ts';
+import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import {
   expectNoAxeViolations,
   expectNoCspViolations,
@@ -11,6 +11,7 @@ import {
 } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 
+await avoidMidnight();
 const fixture = await startConsole();
 const { root } = fixture.service;
 
@@ -178,7 +179,8 @@ test('a tenant with child tenants is deleted only after they are moved to anothe
   await page.getByRole('heading', { level: 1, name: '旧集团' }).waitFor();
   await chooseAction('删除');
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
-  await page.getByText('已删除').waitFor();
+  // The list that opens has a link with the same text.
+  await page.locator('.undo-message', { hasText: '已删除' }).waitFor();
   await page.getByRole('heading', { level: 1, name: '租户' }).waitFor();
   assert.equal((await root.get(`/system/tenant-api/${old}`)).code, 404);
 });

@@ -9,6 +9,10 @@ import { createCompany, credentialsOf, dragAndDrop, expectOutline, row, waitForV
 const fixture = await startConsole();
 const { service } = fixture;
 
+/** Waits for the message and moves the pointer onto it: it closes after ten seconds, but not while the pointer is on it. */
+const holdMessage = (page: Page, text = '') =>
+  page.locator('.undo-message', { hasText: text }).hover({ position: { x: 4, y: 4 } });
+
 const undo = async (page: Page, text: string) => {
   await page.locator('.undo-message', { hasText: text }).getByRole('button', { name: '撤销' }).click();
   await page.getByText('已撤销', { exact: true }).waitFor();
@@ -30,7 +34,7 @@ test('the message after a deletion undoes it: departments and their users come b
   await dialog.getByRole('button', { name: '删除部门及其下级（3 个部门）' }).click();
   await dialog.getByRole('radio', { name: '一并删除用户' }).click();
   await dialog.getByRole('button', { name: '删除部门及用户' }).click();
-  await page.getByText('部门已删除').waitFor();
+  await holdMessage(page, '部门已删除');
   await expectOutline(page, ['1 总部', '2 市场部', '2 旧部门停用']);
   assert.equal((await admin.get('/system/user-api/list')).data.total, 1);
   await expectNoAxeViolations(page);
@@ -46,7 +50,7 @@ test('undoing a move that took two requests restores both the parent and the ord
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${web}`);
   await expectOutline(page, ALL);
   await dragAndDrop(page, row(page, '前端组'), row(page, '市场部'), 'before');
-  await page.getByText('“前端组”已移动').waitFor();
+  await holdMessage(page, '“前端组”已移动');
   await expectOutline(page, ['1 总部', '2 研发部', '3 后端组', '2 前端组', '2 市场部', '2 旧部门停用']);
   await undo(page, '“前端组”已移动');
   await expectOutline(page, ALL);
@@ -61,7 +65,7 @@ test('an undo fails with an explanation if another user has changed the same rec
   await page.getByLabel('部门名称').fill('营销部');
   await page.getByRole('button', { name: '保存' }).click();
   const message = page.locator('.undo-message');
-  await message.waitFor();
+  await holdMessage(page);
   const { data } = await admin.get(`/system/dept-api/${market}`);
   assert.equal(data.deptName, '营销部');
   expectOk(await admin.put('/system/dept-api', { ...data, deptName: '增长部' }));
@@ -98,7 +102,7 @@ test('an administrator undoes the change of a child tenant, and of a user in it'
   const form = page.getByRole('dialog');
   await form.getByLabel('姓名').fill('王六');
   await form.getByRole('button', { name: '保存' }).click();
-  await page.locator('.undo-message').waitFor();
+  await holdMessage(page);
   const readName = async () => (await child.get(`/system/user-api/${userId}`)).data.nickName;
   assert.equal(await readName(), '王六');
   await undo(page, '王六');

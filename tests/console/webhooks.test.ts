@@ -92,6 +92,8 @@ test('deliveries show the response of the receiver and can be resent', async () 
   const receiver = await Receiver.start(() => 503);
   const id = await register(admin, { name: '客户系统', url: receiver.url, kinds: ['department.*'] });
   const dept = await admin.createDepartment({ deptName: '研发部' });
+  // Changes are queued in the background, and the screen refetches only deliveries that it shows as pending.
+  await waitFor('the first attempt arrives', () => receiver.all.length > 0);
   await logInOnPage(page, credentialsOf(admin), `/webhooks/${id}`);
   const row = deliveries().filter({ hasText: '部门：新建' });
   await row.getByText('等待重试').waitFor();

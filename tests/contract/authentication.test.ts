@@ -6,7 +6,15 @@ import { buildApp } from '../../server/app.ts';
 import { OWASP_COST } from '../../server/auth/passwords.ts';
 import { readConfig } from '../../server/config.ts';
 import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
-import { type ApiResponse, Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
+import { NO_DEADLINES } from '../support/database.ts';
+import {
+  type ApiResponse,
+  Client,
+  createEmptyDatabase,
+  PASSWORD,
+  RELAXED_TIMING,
+  startService,
+} from '../support/service.ts';
 
 const service = await startService();
 
@@ -212,14 +220,15 @@ test('the first administrator gets a generated password, returned once, when the
     BANYAN_LOG_LEVEL: 'silent',
   });
   // Two nodes start for the first time together: only one of them creates the administrator.
-  const nodes = await Promise.all([openDatabase(config), openDatabase(config)]);
+  const open = () => openDatabase({ ...config, timing: NO_DEADLINES });
+  const nodes = await Promise.all([open(), open()]);
   after(() => Promise.all(nodes.map((db) => db.close())));
   const start = () => Promise.all(nodes.map((db) => createFirstAdministratorOnce(db, config)));
   const generated = (await start()).filter(Boolean);
   assert.equal(generated.length, 1);
   assert.deepEqual(await start(), [undefined, undefined]);
 
-  const app = await buildApp({ db: nodes[0], config });
+  const app = await buildApp({ db: nodes[0], config, timing: RELAXED_TIMING });
   after(() => app.close());
   await app.listen({ port: 0, host: '127.0.0.1' });
   const client = new Client(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
@@ -231,7 +240,7 @@ test('the first administrator gets a generated password, returned once, when the
 test('a first start rejects a name or password that is not allowed, and creates nothing', async () => {
   const { databaseUrl } = await createEmptyDatabase();
   const base = { DATABASE_URL: databaseUrl, BANYAN_LOG_LEVEL: 'silent' };
-  const db = await openDatabase(readConfig(base));
+  const db = await openDatabase({ ...readConfig(base), timing: NO_DEADLINES });
   after(() => db.close());
   const start = (environment: object) => createFirstAdministratorOnce(db, readConfig({ ...base, ...environment }));
   for (const [environment, message] of [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outcomeOf } from '../support/expect.ts';
 import { type ApiResponse, Client, PASSWORD, startService } from '../support/service.ts';
-import { countLockWaits, waitFor } from '../support/wait.ts';
+import { waitFor } from '../support/wait.ts';
 
 const service = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
 
@@ -153,11 +153,18 @@ async function refreshAfter(interval: string, cookie: string): Promise<ApiRespon
   const [, sessionId = ''] = cookie.split('.');
   const { response } = await service.superuser.begin(async (tx) => {
     await tx`select from banyan.sessions where session_id = ${sessionId} for update`;
+    const [{ holder }] = await tx<[{ holder: number }]>`select pg_backend_pid() as holder`;
     const response = refresh(cookie);
-    await waitFor('the refresh waits for its session', async () => (await countLockWaits(service.owner)) === 1);
+    // Background work may wait for other locks. Only the refresh waits for this transaction.
+    await waitFor('the refresh waits for its session', async () => {
+      const waiting = await service.owner`
+        select from pg_stat_activity where datname = current_database() and ${holder}::int = any (pg_blocking_pids(pid))`;
+      return waiting.length === 1;
+    });
     await tx`
       update banyan.sessions set last_used = (
-        select xact_start from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        select xact_start from pg_stat_activity
+        where datname = current_database() and pg_backend_pid() = any (pg_blocking_pids(pid))
       ) - ${interval}::text::interval
       where session_id = ${sessionId}`;
     return { response };

@@ -52,13 +52,14 @@ function listen(
           text = text.slice(end + 2);
         }
         if (typeof enough === 'number' ? events.length < enough : !events.some(enough)) return;
-        request.destroy();
         resolve({ events, ended: false });
+        request.destroy();
       });
       response.on('end', () => resolve({ events, ended: true }));
       response.on('error', () => {});
     });
-    request.on('error', (error) => (request.destroyed ? undefined : reject(error)));
+    // After the result this has no effect.
+    request.on('error', reject);
   });
 }
 

@@ -68,8 +68,7 @@ test('members read only their own, and another user requires user:read', async (
 test('what is left of a quota leaves out what this tenant has used and reserved, and not what others have', async () => {
   const tenants = [await service.createTenant({}, above), await service.createTenant({}, above)] as const;
   const [busy, idle] = tenants;
-  for (const { tenantId } of tenants)
-    await above.put(`/system/quota-api/calls?tenantId=${tenantId}`, { total: 10, period: 'month' });
+  for (const { tenantId } of tenants) await above.put(`/system/quota-api/calls?tenantId=${tenantId}`, { total: 10 });
   await busy.post('/system/quota-api/consume', { quota: 'calls', amount: 2 });
   await busy.post('/system/quota-api/reserve', { quota: 'calls', amount: 3, seconds: 600 });
   const callsOf = async (client: Client) => {

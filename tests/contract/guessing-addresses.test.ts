@@ -7,7 +7,7 @@ import { readConfig } from '../../server/config.ts';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { outcomeOf } from '../support/expect.ts';
 import { keepLoginsPending } from '../support/pending-logins.ts';
-import { Client, PASSWORD, startService } from '../support/service.ts';
+import { Client, PASSWORD, RELAXED_TIMING, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
@@ -215,8 +215,7 @@ test('concurrent guesses on two nodes are counted together', async () => {
 async function startNode(): Promise<Client> {
   const config = readConfig({ DATABASE_URL: service.databaseUrl, BANYAN_LOG_LEVEL: 'silent' });
   const db = await openDatabase({ ...config, timing: NO_DEADLINES });
-  const timing = { responseMs: 600_000, loginQueueMs: 600_000 };
-  const app = await buildApp({ db, config, passwordCost: CHEAP_HASH, timing });
+  const app = await buildApp({ db, config, passwordCost: CHEAP_HASH, timing: RELAXED_TIMING });
   after(async () => {
     await app.close();
     await db.close();

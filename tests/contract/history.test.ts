@@ -93,14 +93,14 @@ test('asOf accepts a time with or without offset, a day or a second, and rejects
     assert.equal(data.deptName, 'first', `${time}: ${text}`);
   }
   // A day and a second stand for their beginning, which is before the department was created.
-  const day = await databaseTime(service, 'YYYY-MM-DD', zone);
-  assert.equal((await admin.get(`${DEPTS}/${id}?asOf=${day}`)).status, 404);
-  const [{ second }] = await service.superuser<[{ second: string }]>`
-    select to_char(min(time) at time zone ${zone}, 'YYYY-MM-DD"T"HH24:MI:SS') as second
+  const [{ day, second }] = await service.superuser<[{ day: string; second: string }]>`
+    select to_char(min(time) at time zone ${zone}, 'YYYY-MM-DD') as day,
+      to_char(min(time) at time zone ${zone}, 'YYYY-MM-DD"T"HH24:MI:SS') as second
     from banyan.changes where tenant_id = ${admin.tenantId} and resource = 'department'`;
-  assert.equal((await admin.get(`${DEPTS}/${id}?asOf=${second}`)).status, 404);
+  for (const time of [day, second]) assert.equal((await admin.get(`${DEPTS}/${id}?asOf=${time}`)).status, 404);
   const wrong = ['yesterday', '2026-02-31', '2026-01-01T25:00', '2026-01-01T08:00:00Z;', '0000-00-00', '1', 'now'];
-  const later = await databaseTime(service, '"2199"-MM-DD"T"HH24:MI:SS"Z"');
+  // A leap year, so that the date is also valid on 29 February.
+  const later = await databaseTime(service, '"2196"-MM-DD"T"HH24:MI:SS"Z"');
   for (const time of [...wrong, later]) {
     for (const path of [
       `${DEPTS}/${id}?`,

@@ -5,6 +5,8 @@ import * as oauth from 'oauth4webapi';
 import { basic, createKey, postForm } from '../support/oauth.ts';
 import { assertDocumented, operationsOf, readDocument } from '../support/openapi.ts';
 import { type ApiResponse, Client, startService } from '../support/service.ts';
+import { captureQueries, type Query } from '../support/statements.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** POST /auth/token with the grant client_credentials: with oauth4webapi, a client that is not ours, and by hand. */
 
@@ -90,7 +92,7 @@ test('another service verifies the token of a key with jose and the published ke
   const { access_token, ...rest } = JSON.parse(text);
   const scope = 'user:read dept:read';
   assert.deepEqual(rest, { token_type: 'Bearer', expires_in: 1800, scope }, 'all permissions by default');
-  const keys = createRemoteJWKSet(new URL(`${service.base}/.well-known/jwks.json`));
+  const keys = createRemoteJWKSet(new URL(`${service.base}/.well-known/jwks.json`), { timeoutDuration: 600_000 });
   const { payload } = await jwtVerify(access_token, keys, { issuer: service.base, audience: 'banyan', typ: 'at+jwt' });
   const { sub, client_id, tenant_id, sid } = payload;
   assert.deepEqual([sub, client_id, tenant_id, payload.scope, sid], [keyId, keyId, admin.tenantId, scope, undefined]);
@@ -206,31 +208,29 @@ test('a token does not outlive its key', async () => {
 test('requestsPerMinute counts the tokens that a key asks for', async () => {
   const { keyId, key } = await createKey(admin, { ...settings, requestsPerMinute: 3 });
   const responses = [];
-  for (let n = 0; n < 6; n++) responses.push(await token({}, basic(keyId, key)));
+  for (let n = 0; n < 6; n++) {
+    responses.push(await token({}, basic(keyId, key)));
+    // The bucket does not refill, however long the test takes.
+    await service.superuser`
+      update banyan.request_buckets set refilled = now() + interval '1 hour' where key_id = ${keyId}`;
+  }
   const limited = responses.find(({ status }) => status === 429) ?? assert.fail('no request was limited');
   assert.equal(errorOf(limited), '429 temporarily_unavailable');
   assert.ok(Number(limited.headers['retry-after']) > 0);
 });
 
 test('an invalid key costs no statement, and one with a valid checksum costs one', async () => {
-  const statements: string[] = [];
-  const own = await startService(
-    {},
-    {
-      wrapDatabase: (db) => ({
-        ...db,
-        use: (work) => {
-          statements.push('use');
-          return db.use(work);
-        },
-      }),
-    },
-  );
+  const queries: Query[] = [];
+  // No background work sends statements while they are counted.
+  const timing = { sealMs: 600_000, webhookPollMs: 600_000, noticeMs: 600_000 };
+  const own = await startService({}, { timing, wrapDatabase: captureQueries(queries) });
+  // The dispatcher polls once at the start, and this is its last statement.
+  await waitFor('the first poll is sent', () => queries.some(({ string }) => string?.includes('due_webhooks')));
   const attempt = async (secret: string) => {
-    statements.length = 0;
+    queries.length = 0;
     const sent = { grant_type: 'client_credentials', client_id: '1001', client_secret: secret };
     assert.equal(errorOf(await postForm(own.base, '/auth/token', sent)), '401 invalid_client');
-    return statements.length;
+    return queries.length;
   };
   const { key } = await createKey(admin);
   assert.equal(await attempt('guess'), 0);

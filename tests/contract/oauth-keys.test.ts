@@ -20,7 +20,11 @@ function createVerifier(base = service.base, options: { cooldownDuration?: numbe
     fetched.push(url);
     return fetch(url, init);
   };
-  const keys = createRemoteJWKSet(new URL(`${base}${JWKS}`), { ...options, [customFetch]: counting });
+  const keys = createRemoteJWKSet(new URL(`${base}${JWKS}`), {
+    ...options,
+    timeoutDuration: 600_000,
+    [customFetch]: counting,
+  });
   const verify = (token: string) => jwtVerify(token, keys, { issuer: base, audience: 'banyan', typ: 'at+jwt' });
   return { fetched, verify };
 }
@@ -90,7 +94,7 @@ test('with BANYAN_ISSUER the metadata and the tokens name that URL', async () =>
   const own = await startService({ BANYAN_ISSUER: issuer });
   const metadata = JSON.parse((await own.anonymous.get(METADATA)).text);
   assert.deepEqual([metadata.issuer, metadata.token_endpoint], [issuer, `${issuer}/auth/token`]);
-  const keys = createRemoteJWKSet(new URL(`${own.base}${JWKS}`));
+  const keys = createRemoteJWKSet(new URL(`${own.base}${JWKS}`), { timeoutDuration: 600_000 });
   await jwtVerify(own.root.token as string, keys, { issuer, audience: 'banyan' });
 });
 

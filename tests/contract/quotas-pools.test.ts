@@ -80,9 +80,9 @@ describe('quotas of the tenants below', () => {
     expectOk(await put(above, endless, 'calls', { total: -1 }));
     const lower = await service.createTenant({ quotaBo: { riskReport: 10 } }, slow);
     const monthly = await service.createTenant({}, above);
+    clock.time = new Date('2027-04-08T12:00:00+08:00');
     expectOk(await put(above, monthly, 'calls', { total: 100, period: 'month' }));
     // Most of it was used too long ago to count for the rate.
-    clock.time = new Date('2027-04-08T12:00:00+08:00');
     dataOf(await consume(slow, 'merchant', 60));
     clock.time = new Date('2027-05-10T12:00:00+08:00');
     // It would run out in June, but starts again before.

@@ -79,8 +79,8 @@ describe('refund', () => {
   });
 
   test('a refund in a later period leaves that period alone', async () => {
-    const admin = await tenantWith('daily', { total: 5, period: 'day' });
     clock.time = new Date('2027-01-01T12:00:00+08:00');
+    const admin = await tenantWith('daily', { total: 5, period: 'day' });
     const { useId } = dataOf(await consume(admin, 'daily', 4));
     clock.time = new Date('2027-01-02T12:00:00+08:00');
     dataOf(await consume(admin, 'daily', 3));

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, expectUnchanged, readDept } from '../support/expect.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 import { now, signToken } from '../support/tokens.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor, waitForEstablishedConnections } from '../support/wait.ts';
 
 /** Every status code of the interface, provoked over HTTP. */
 
@@ -186,12 +186,10 @@ test('an unavailable database returns 503 with Retry-After, and the service reco
   const disconnected = await startService();
   const [{ name }] = await disconnected.superuser<[{ name: string }]>`select current_database() as name`;
   await disconnected.superuser.unsafe(`alter database ${name} connection limit 0`);
-  // Repeat: a connection that is being established is not yet in pg_stat_activity.
-  do
-    await disconnected.superuser`
-      select pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = ${name} and pid <> pg_backend_pid()`;
-  while ((await disconnected.anonymous.get('/health/ready')).status === 200);
+  await waitForEstablishedConnections(disconnected.superuser);
+  await disconnected.superuser`
+    select pg_terminate_backend(pid, 300000) from pg_stat_activity
+    where datname = ${name} and pid <> pg_backend_pid()`;
   for (const path of [`${DEPTS}/1`, `${DEPTS}/list`]) {
     const response = await disconnected.root.get(path);
     expectError(response, 503, 'DATABASE_AWAY');

@@ -26,11 +26,14 @@ const countWaiting = async (admin: Client, id: number): Promise<number> =>
 
 /** Ages all deliveries of a webhook, makes every scheduled attempt due now, and ends a pause of the webhook. */
 async function letPass(id: number, time: string) {
-  await superuser`
-    update banyan.webhook_deliveries set time = time - ${time}::text::interval, retry_until = retry_until - ${time}::text::interval,
-      next_try = case when next_try < 'infinity' then now() else next_try end
-    where webhook_id = ${id}`;
-  await superuser`update banyan.webhooks set next_due = now(), paused_until = null where webhook_id = ${id}`;
+  await superuser.begin(async (tx) => {
+    // The service, too, locks the webhook before its deliveries.
+    await tx`update banyan.webhooks set next_due = now(), paused_until = null where webhook_id = ${id}`;
+    await tx`
+      update banyan.webhook_deliveries set time = time - ${time}::text::interval, retry_until = retry_until - ${time}::text::interval,
+        next_try = case when next_try < 'infinity' then now() else next_try end
+      where webhook_id = ${id}`;
+  });
 }
 
 test('a delivery fails after three days, the next one of its record is tried, and it can be resent', async () => {
@@ -52,7 +55,8 @@ test('a delivery fails after three days, the next one of its record is tried, an
   await letPass(id, '59 minutes 59 seconds');
   await waitFor('the delivery fails', async () => (await listDeliveries(admin, id))[0].state === 'failed');
   const [first] = await listDeliveries(admin, id);
-  assert.deepEqual([first.attempts, first.nextTry, first.lastStatus], [receiver.all.length, null, 500]);
+  const sent = receiver.all.filter(({ id }) => id === first.messageId).length;
+  assert.deepEqual([first.attempts, first.nextTry, first.lastStatus], [sent, null, 500]);
   await letPass(id, '0');
   await waitFor('the second delivery is tried', async () => (await attempts(1)) > 0);
   assert.equal(await attempts(0), first.attempts, 'the failed delivery is not tried again');

@@ -3,9 +3,10 @@ import os from 'node:os';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { decodeJwt } from 'jose';
+import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { launch, serviceProcess } from '../support/process.ts';
 import { isLong } from '../support/scale.ts';
-import { Client, PASSWORD, startService } from '../support/service.ts';
+import { Client, PASSWORD, RELAXED_TIMING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Wrong clocks, midnight in several time zones, and 29 February. */
@@ -16,9 +17,15 @@ const shiftedClock = fileURLToPath(new URL('./shifted-clock.js', import.meta.url
 
 /** Starts a node as a process whose clock is off by this many seconds. */
 async function startShiftedNode(databaseUrl: string, seconds: number): Promise<Client> {
+  const options = { timing: RELAXED_TIMING, connectionTiming: NO_DEADLINES, passwordCost: CHEAP_HASH };
   const run = launch(['--import', shiftedClock, serviceProcess], {
     cwd: os.tmpdir(),
-    env: { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD, BANYAN_TEST_CLOCK_SECONDS: String(seconds) },
+    env: {
+      DATABASE_URL: databaseUrl,
+      BANYAN_ADMIN_PASSWORD: PASSWORD,
+      BANYAN_TEST_CLOCK_SECONDS: String(seconds),
+      BANYAN_TEST_OPTIONS: JSON.stringify(options),
+    },
   });
   const node = await run.ready();
   await node.get('/health/live');

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
 import { NO_DEADLINES } from '../support/database.ts';
-import { newDataFolder, project, start } from '../support/process.ts';
+import { project, startOnDatabase } from '../support/process.ts';
 import { isLong, report } from '../support/scale.ts';
 import { createEmptyDatabase } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
@@ -15,7 +15,7 @@ test('the next start completes a migration that was interrupted halfway, and kee
   const superuser = connectOwner({ url: superuserUrl });
   const owner = connectOwner({ url: databaseUrl });
   after(() => Promise.all([superuser.end(), owner.end()]));
-  const startService = () => start(newDataFolder(), { DATABASE_URL: databaseUrl });
+  const startService = () => startOnDatabase(databaseUrl);
   /** Starts the service and interrupts it, by a signal or by closing its connection, once its migration waits for our row. */
   const interrupt = async (file: string, isProcess: boolean) => {
     const lines: string[] = [];

@@ -6,7 +6,7 @@ import { startEmbedded } from '../../db/embedded/cluster.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
 import { connectTo, startOnDatabase, usedDataFolder } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor, waitForEstablishedConnections } from '../support/wait.ts';
 
 test('connected to a standby, readiness and writes are 503 DATABASE_AWAY, and reads go on', async () => {
   const dataDir = await usedDataFolder();
@@ -40,17 +40,20 @@ test('connected to a standby, readiness and writes are 503 DATABASE_AWAY, and re
   assert.equal(await run.stop(), 0, run.stderr);
 });
 
-/** Makes transactions read-only by default, and ends all connections: the setting applies to new ones. */
-const makeReadOnly = ({ superuser }: Service) =>
-  superuser.unsafe(`
-    do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$;
-    select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+/** Changes the database, then ends all other connections and waits until they have ended. */
+async function alterDatabase({ superuser }: Service, change: string): Promise<void> {
+  await superuser.unsafe(`do $$ begin execute format('alter database %I ${change}', current_database()); end $$`);
+  await waitForEstablishedConnections(superuser);
+  await superuser`
+    select pg_terminate_backend(pid, 300000) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`;
+}
+
+/** Makes transactions read-only by default. The setting applies to new connections. */
+const makeReadOnly = (service: Service) => alterDatabase(service, 'set default_transaction_read_only = on');
 
 /** Ends all connections of the service, and lets it open no more. */
-const refuseConnections = ({ superuser }: Service) =>
-  superuser.unsafe(`
-    do $$ begin execute format('alter database %I connection limit 0', current_database()); end $$;
-    select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+const refuseConnections = (service: Service) => alterDatabase(service, 'connection limit 0');
 
 test('a primary with default_transaction_read_only = on takes writes and is ready, because every write transaction is opened read write', async () => {
   const service = await startService(

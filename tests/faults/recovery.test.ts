@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { LOCKS, type Sql } from '../../db/driver.ts';
 import { isAlive } from '../../db/embedded/cluster.ts';
 import {
   assertStopped,
@@ -107,6 +108,8 @@ test('the service restarts PostgreSQL when it or one of its backends is killed u
 
   run.stderr = '';
   const database = connectTo(dataDir);
+  // Until the service has locked the folder again, it is still handling the former loss and does not report another one.
+  await waitForFolderLock(database);
   const [{ victim }] = await database<[{ victim: number }]>`select pg_backend_pid() as victim`;
   process.kill(victim, 'SIGKILL');
   await run.waitForOutput('PostgreSQL has stopped');
@@ -131,16 +134,19 @@ function readyPostgresPid(dataDir: string): number | undefined {
   return lines[7]?.trim() === 'ready' ? Number(lines[0]) : undefined;
 }
 
-/**
- * Asserts that a second service cannot start on the folder. Waits for the folder lock first: after a restart of PostgreSQL
- * the service may serve requests a moment before it has taken the lock again.
- */
-async function assertFolderInUse(dataDir: string): Promise<void> {
-  const database = connectTo(dataDir);
+/** Waits for the folder lock: after a restart of PostgreSQL the service may serve requests a moment before it has the lock. */
+async function waitForFolderLock(database: Sql): Promise<void> {
   await waitFor('the folder is locked', async () => {
-    const [row] = await database`select from pg_locks where locktype = 'advisory' and granted`;
+    const [row] = await database`
+      select from pg_locks where locktype = 'advisory' and objid = ${LOCKS.service} and granted`;
     return row;
   });
+}
+
+/** Asserts that a second service cannot start on the folder. */
+async function assertFolderInUse(dataDir: string): Promise<void> {
+  const database = connectTo(dataDir);
+  await waitForFolderLock(database);
   await database.end({ timeout: 1 });
   const second = startWithoutDeadlines(dataDir);
   assert.equal(await second.ended, 1);

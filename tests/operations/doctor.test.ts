@@ -41,9 +41,11 @@ async function examine(environment: Record<string, string> = { DATABASE_URL: dat
 
 const setAge = (seconds: number) =>
   superuser`update banyan.changes set time = clock_timestamp() - ${seconds} * interval '1 second'`;
+/** Gives all changes a time in the future: nobody seals them, and on a slow machine they would become too old. */
+const setRecent = () => setAge(-86_400);
 
 test('a database in order has one line for each check', async () => {
-  await setAge(0);
+  await setRecent();
   const { status, lines, problems, others } = await examine();
   assert.deepEqual(others, []);
   assert.equal(problems.length, 1, lines.join('\n'));
@@ -107,7 +109,7 @@ test('changes that nobody seals are found', async () => {
     String(others.at(-1)),
     /^ledger +the oldest change that is not sealed is 36\d\d seconds old → Start the/,
   );
-  await setAge(0);
+  await setRecent();
   assert.equal(checkSealing(60).advice, undefined);
   assert.match(String(checkSealing(61).advice), /ledger could not be sealed/);
 });

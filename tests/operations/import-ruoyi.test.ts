@@ -296,10 +296,23 @@ test('a run that is killed is continued by the next one', async () => {
       select (select count(*) from banyan.departments) as departments, (select count(*) from banyan.users) as users`;
     assert.ok(partial?.departments > 0 && partial?.departments < data.departments, JSON.stringify(partial));
     assert.equal(partial?.users, 1);
-    // And once between tenants.
+    // And once between tenants: the departments of the second one wait for this lock.
+    const [first] = await sql<[{ tenantId: string }]>`select tenant_id as "tenantId" from banyan.departments limit 1`;
+    await sql.unsafe(`
+      create function public.wait() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
+      create trigger wait before insert on banyan.departments for each row
+        when (new.tenant_id <> '${first.tenantId}') execute function public.wait()`);
+    await sql`select pg_advisory_lock(1)`;
     const second = start();
-    await second.waitForOutput('[2/');
+    await waitFor('the import waits for the lock', async () => {
+      assert.equal(second.child.exitCode, null, second.stderr);
+      return countLockWaits(sql);
+    });
+    assert.match(second.stderr, /\[1\//);
     assert.equal(await second.kill('SIGKILL'), 'SIGKILL');
+    await sql`select pg_advisory_unlock(1)`;
+    await sql`drop function public.wait() cascade`;
     const { status, output, report } = await run(ruoyi, [], databaseUrl);
     assert.equal(status, 0, output);
     const { totals } = report();

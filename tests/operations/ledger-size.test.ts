@@ -72,7 +72,8 @@ test('versions move to the archive when no ledger needs them, also after the ten
   const feeds = await feedsOf();
   await superuser.begin(async (tx) => {
     // The service seals in the background: it must not continue a chain that is being deleted.
-    await tx`lock table banyan.seal_heads, banyan.unsealed_changes`;
+    // The tables are locked in the order in which seal_changes uses them.
+    await tx`lock table banyan.unsealed_changes, banyan.seal_heads`;
     await tx`update banyan.changes set time = time - interval '10 days'`;
     await tx`delete from banyan.seals`;
     await tx`delete from banyan.seal_heads`;

@@ -37,7 +37,8 @@ const tamper = (work: (tx: Tx) => Promise<unknown>) =>
   superuser.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;
     // The service seals in the background: it must not continue a chain that is being changed.
-    await tx`lock table banyan.seal_heads, banyan.unsealed_changes`;
+    // The tables are locked in the order in which seal_changes uses them.
+    await tx`lock table banyan.unsealed_changes, banyan.seal_heads`;
     await work(tx as never);
   });
 

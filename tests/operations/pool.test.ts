@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { ActiveTenants } from '../../db/active-tenants.ts';
 import { connectOwner, connectService, type Sql, type Tx } from '../../db/driver.ts';
-import { errorCode, isConnectionLost } from '../../db/errors.ts';
+import { errorCode, isConnectionLost, isFatal } from '../../db/errors.ts';
 import { createFairLimit } from '../../db/fair-limit.ts';
 import { hostsOf } from '../../db/hosts.ts';
 import { createPool } from '../../db/pool.ts';
@@ -27,6 +27,15 @@ function openPool(size: number, url = superuserUrl, checkMs = NO_DEADLINES.check
   const pool = createPool(connectService('UTC', NO_DEADLINES), size, { ...NO_DEADLINES, checkMs }, hostsOf({ url }));
   after(() => pool.close());
   return pool;
+}
+
+/** Starts a proxy of the database. Returns its URL too. */
+async function startProxy() {
+  const address = new URL(superuserUrl);
+  const proxy = new PostgresProxy(`${address.searchParams.get('host')}/.s.PGSQL.5432`);
+  address.searchParams.delete('host');
+  address.port = String(await proxy.listen());
+  return { proxy, url: address.href };
 }
 
 const begin = <T>(sql: Sql, work: (tx: Tx) => Promise<T>) =>
@@ -60,10 +69,7 @@ test('when all connections are terminated at once their transactions fail, and w
         await pool.use((outcomes.done + outcomes.lost) % 2 ? insertPair : insertPairWithCommit);
         outcomes.done++;
       } catch (error) {
-        assert.ok(
-          isConnectionLost(errorCode(error)) || (error as { severity?: string }).severity === 'FATAL',
-          String(error),
-        );
+        assert.ok(isConnectionLost(errorCode(error)) || isFatal(error), String(error));
         outcomes.lost++;
       }
     }
@@ -223,24 +229,61 @@ test('an error rolls back only to its own savepoint, also when savepoints are ne
 });
 
 test('connections to an unresponsive database are dropped, and new ones are opened once it responds', async () => {
-  const address = new URL(superuserUrl);
-  const proxy = new PostgresProxy(`${address.searchParams.get('host')}/.s.PGSQL.5432`);
-  address.searchParams.delete('host');
-  address.port = String(await proxy.listen());
-  const pool = openPool(2, address.href, 200);
+  const { proxy, url } = await startProxy();
+  const pool = openPool(2, url, 200);
   const query = () => pool.use((sql) => sql`select 1`);
-  // A connection that a busy machine does not open in time is dropped too.
-  const bothRespond = () =>
-    Promise.all([query(), query()]).then(
+  /** Whether two connections respond while both are in use: one alone could serve both queries before the other is open. */
+  const bothRespond = () => {
+    let inUse = 0;
+    let resume = () => {};
+    const bothInUse = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    const use = () =>
+      pool
+        .use(async (sql) => {
+          await sql`select 1`;
+          if (++inUse === 2) resume();
+          await bothInUse;
+        })
+        .finally(resume);
+    // A connection that a busy machine does not open in time is dropped too.
+    return Promise.all([use(), use()]).then(
       () => true,
       () => false,
     );
+  };
   await waitFor('both connections are open', bothRespond);
   proxy.silence();
   for (const outcome of await Promise.allSettled([query(), query()])) {
     assert.ok(outcome.status === 'rejected' && isConnectionLost(errorCode(outcome.reason)), JSON.stringify(outcome));
   }
   await waitFor('the database responds again', bothRespond);
+});
+
+test('a connection that is terminated while it is being opened fails at once, and the next one works', async () => {
+  const { proxy, url } = await startProxy();
+  const connect = connectService('UTC', NO_DEADLINES);
+  const hosts = hostsOf({ url });
+  const query = async () => {
+    const pool = createPool(connect, 1, NO_DEADLINES, hosts);
+    const failure = await pool.use((sql) => sql`select 1`).then(() => undefined, errorCode);
+    return { pool, failure };
+  };
+  // The first connection also reads the types of the database.
+  await (await query()).pool.close();
+  let messages = 0;
+  for (; ; messages++) {
+    proxy.maxMessages = messages;
+    const { pool, failure } = await query();
+    proxy.maxMessages = Number.POSITIVE_INFINITY;
+    if (failure !== undefined) await pool.use((sql) => sql`select 1`);
+    await pool.close();
+    if (failure === undefined) break;
+    assert.ok(failure === '57P01' || isConnectionLost(failure), `${failure} after ${messages} messages`);
+  }
+  // Authentication, the parameters of the server, and the statement.
+  assert.ok(messages > 15, String(messages));
 });
 
 test('a waiter behind a lost connection fails when the pool is closed, and no connection stays open', async () => {

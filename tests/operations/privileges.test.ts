@@ -33,16 +33,33 @@ function foldersAbove(file: string): string[] {
   return folder === file ? [] : [...foldersAbove(folder), folder];
 }
 
-/** Returns the ids of a process and all its descendants. */
+/** Reads a file of a process. Returns undefined if the process has just exited. */
+function readOf(pid: number, name: string): string | undefined {
+  try {
+    return fs.readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the ids of a process and all its descendants, without those that have just exited. */
 function withDescendants(pid: number): number[] {
-  const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
-  return [pid, ...children.flatMap((child) => withDescendants(Number(child)))];
+  const children = readOf(pid, `task/${pid}/children`);
+  if (children === undefined) return [];
+  return [
+    pid,
+    ...children
+      .split(' ')
+      .filter(Boolean)
+      .flatMap((child) => withDescendants(Number(child))),
+  ];
 }
 
 const userOf = (pid: number) => Number(/^Uid:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
 /** The files of a process belong to root after it has given up its privileges, so only root can read them. */
-const environmentOf = (pid: number) => fs.readFileSync(`/proc/${pid}/environ`, 'utf8');
+const environmentOf = (pid: number) => readOf(pid, 'environ') ?? '';
 
 for (const workers of ['1', '2']) {
   test(`the password of the first administrator is in no environment, with ${workers} workers`, {

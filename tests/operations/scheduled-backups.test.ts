@@ -12,18 +12,13 @@ import { waitFor } from '../support/wait.ts';
 const completed = ({ stderr }: Run) => stderr.match(/Backup \S+ is complete/g)?.length ?? 0;
 
 /** Options of the service for backups in quick succession. */
-const backingUp = (everyMs: number) => ({
-  BANYAN_TEST_OPTIONS: JSON.stringify({
-    backupTiming: { everyMs, retryMs: 10, checkArchiveMs: 10 },
-    passwordCost: { memoryCost: 8, timeCost: 1, parallelism: 1 },
-  }),
-});
+const backingUp = (everyMs: number) => ({ backupTiming: { everyMs, retryMs: 10, checkArchiveMs: 10 } });
 
 test('one process takes backups, old ones are removed with the log that only they need, and one can be restored', async () => {
   const dataDir = await usedDataFolder();
   const [folder, archive] = [newFolder('backups'), newFolder('wal')];
   const settings = { BANYAN_BACKUP_FOLDER: folder, BANYAN_WAL_ARCHIVE: archive, BANYAN_BACKUP_KEEP: '2' };
-  const run = startWithoutDeadlines(dataDir, { ...settings, BANYAN_WORKERS: '2', ...backingUp(1) });
+  const run = startWithoutDeadlines(dataDir, { ...settings, BANYAN_WORKERS: '2' }, backingUp(1));
   const admin = await run.admin();
   // Someone else's files are kept.
   fs.mkdirSync(path.join(folder, 'my notes'));
@@ -48,16 +43,18 @@ test('one process takes backups, old ones are removed with the log that only the
 test('a failed backup is reported and retried, and a backup that is not due is not taken', async () => {
   const dataDir = await usedDataFolder();
   const folder = newFolder('backups');
-  const first = startWithoutDeadlines(dataDir, { BANYAN_BACKUP_FOLDER: folder, ...backingUp(3_600_000) });
+  const first = startWithoutDeadlines(dataDir, { BANYAN_BACKUP_FOLDER: folder }, backingUp(3_600_000));
   await first.ready();
   await waitFor('the first backup is complete', () => completed(first) === 1);
   const superuser = connectTo(dataDir);
+  const slots = async () => (await superuser`select from pg_replication_slots`).length;
+  await waitFor('the slot of the backup is gone', async () => (await slots()) === 0);
   // A backup needs a replication slot, and there are ten.
   for (let n = 0; n < 10; n++) await superuser`select pg_create_physical_replication_slot(${`slot${n}`})`;
   await superuser.end();
   assert.equal(await first.stop(), 0, first.stderr);
 
-  const second = startWithoutDeadlines(dataDir, { BANYAN_BACKUP_FOLDER: folder, ...backingUp(1) });
+  const second = startWithoutDeadlines(dataDir, { BANYAN_BACKUP_FOLDER: folder }, backingUp(1));
   await second.ready();
   const failures = () => second.stderr.match(/The scheduled backup failed, and is retried: .*slots/g)?.length ?? 0;
   await waitFor('two attempts have failed', () => failures() >= 2);
@@ -70,7 +67,7 @@ test('a failed backup is reported and retried, and a backup that is not due is n
 
   // Nothing is due for an hour, so the service stops without having taken one.
   const count = listBackups(folder).length;
-  const third = startWithoutDeadlines(dataDir, { BANYAN_BACKUP_FOLDER: folder, ...backingUp(3_600_000) });
+  const third = startWithoutDeadlines(dataDir, { BANYAN_BACKUP_FOLDER: folder }, backingUp(3_600_000));
   await third.ready();
   assert.equal(await third.stop(), 0, third.stderr);
   assert.equal(listBackups(folder).length, count);
@@ -79,7 +76,7 @@ test('a failed backup is reported and retried, and a backup that is not due is n
 test('archiving that fails is reported', async () => {
   const dataDir = await usedDataFolder();
   const archive = newFolder('wal');
-  const run = startWithoutDeadlines(dataDir, { BANYAN_WAL_ARCHIVE: archive, ...backingUp(1) });
+  const run = startWithoutDeadlines(dataDir, { BANYAN_WAL_ARCHIVE: archive }, backingUp(1));
   await run.ready();
   const superuser = connectTo(dataDir);
   const [{ segment }] = await superuser<[{ segment: string }]>`

@@ -7,6 +7,7 @@ import { createDatabase } from '../support/database.ts';
 import { newDataFolder, start } from '../support/process.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 import { type Row, rebuild, Subscriber } from './subscriber-process.ts';
 
 const dept = '/system/dept-api';
@@ -105,7 +106,11 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
     });
 
     // A read at the end of the feed seals all changes committed so far. A read that finds a full page does not.
-    await new Client(await serviceBase, admin.token).get('/system/change-api?after=999999999');
+    const client = new Client(await serviceBase, admin.token);
+    await waitFor('all changes are sealed', async () => {
+      const { code } = await client.get('/system/change-api?after=999999999');
+      return code === 200;
+    });
     const [head] = await superuser<[{ seq: number }]>`
       select seq from banyan.seal_heads where tenant_id = ${admin.tenantId}`;
     for (const subscriber of subscribers) {

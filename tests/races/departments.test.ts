@@ -272,7 +272,10 @@ test('a transaction that hits a deadlock is retried from the beginning, also whe
   // Background work such as sealing may wait for locks too, so count only the waits of these transactions.
   const waits = async (condition: Fragment) =>
     (await owner`select from pg_locks where not granted and ${condition}`).length > 0;
-  await waitFor('the move has inserted its key', () => waits(owner`locktype = 'advisory' and objid = 4711`));
+  const ofThisDatabase = owner`database = (select oid from pg_database where datname = current_database())`;
+  await waitFor('the move has inserted its key', () =>
+    waits(owner`locktype = 'advisory' and objid = 4711 and ${ofThisDatabase}`),
+  );
   let otherPid = 0;
   const other = superuser.begin(async (tx) => {
     const [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;

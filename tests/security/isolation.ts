@@ -8,7 +8,8 @@ import { insertDelivery } from './cross-tenant.ts';
 
 /** Starts a service with two sibling tenants that have a row in every table, and a tenant below the first. */
 export async function startIsolation() {
-  const service = await startService();
+  // No background work: a statement that began before the revocations below would still remove the rows that have to stay.
+  const service = await startService({}, { timing: { sealMs: 600_000, webhookPollMs: 600_000 } });
   const { superuser } = service;
 
   const { username: role, password } = (await readServiceLogin(superuser)) as { username: string; password: string };

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { createCertificate } from '../support/certificate.ts';
 import { createDatabase } from '../support/database.ts';
-import { newDataFolder, start } from '../support/process.ts';
+import { newDataFolder, startOnDatabase } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -15,11 +15,7 @@ test('a webhook is delivered over HTTPS only to a receiver with a trusted certif
   const trusted = path.join(path.dirname(folder), 'trusted.pem');
   fs.writeFileSync(trusted, certificate.cert);
   const { databaseUrl } = await createDatabase();
-  const run = start(folder, {
-    DATABASE_URL: databaseUrl,
-    BANYAN_WEBHOOK_NETWORKS: 'loopback',
-    NODE_EXTRA_CA_CERTS: trusted,
-  });
+  const run = startOnDatabase(databaseUrl, { BANYAN_WEBHOOK_NETWORKS: 'loopback', NODE_EXTRA_CA_CERTS: trusted });
   const admin = await run.admin();
   const known = await Receiver.start(undefined, certificate);
   const unknown = await Receiver.start(undefined, createCertificate('localhost'));

@@ -13,7 +13,8 @@ export function createCertificate(name: string): { cert: string; key: string } {
   const day = 86_400_000;
   const body = sequence(
     der(0xa0, integer(Buffer.from([2]))), // version 3
-    integer(createHash('sha256').update(publicInfo).digest().subarray(0, 8)),
+    // The first byte is not zero: DER allows no superfluous leading zeros, and OpenSSL rejects them.
+    integer(Buffer.from([1, ...createHash('sha256').update(publicInfo).digest().subarray(0, 7)])),
     algorithm,
     commonName,
     sequence(generalizedTime(Date.now() - day), generalizedTime(Date.now() + day)),

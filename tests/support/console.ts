@@ -207,6 +207,8 @@ export async function resetToLogin(
     const choose = (key, newValue) => dispatchEvent(new StorageEvent('storage', { key, newValue }));
     choose('banyan.language', '${language}');
     choose('banyan.theme', 'system');
+    choose('banyan.page-size', '20');
+    choose('banyan.density', 'middle');
     // Read when the first screen after the login loads.
     localStorage.setItem('banyan.live', '${live ? 'on' : 'off'}');
     choose('banyan.live', '${live ? 'on' : 'off'}');
@@ -291,6 +293,10 @@ async function withTimeout<T>(result: Promise<T>): Promise<T | string> {
   const timeout = setTimeout(10_000, 'no result within ten seconds', { ref: false });
   return Promise.race([result.catch(String), timeout]);
 }
+
+/** Waits until the effects of the screen have run, which register keyboard shortcuts and set the title. */
+export const waitForEffects = (page: Page) =>
+  page.waitForFunction("document.title.startsWith(document.querySelector('h1').textContent)");
 
 /** Loads the console at this path and waits for its heading. */
 export async function open(page: Page, path: string): Promise<void> {

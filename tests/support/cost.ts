@@ -1,5 +1,6 @@
 import { connectOwner, type Sql } from '../../db/driver.ts';
 import { afterFile } from './cleanup.ts';
+import { NO_DEADLINES } from './database.ts';
 import type { Service } from './service.ts';
 import type { Query } from './statements.ts';
 
@@ -27,7 +28,7 @@ export async function connectAsService({ superuser, databaseUrl }: Service): Pro
   const [{ role, password }] = await superuser<[{ role: string; password: string }]>`
     select role, password from banyan.service_login`;
   const address = Object.assign(new URL(databaseUrl), { username: role, password });
-  const connection = connectOwner({ url: address.href });
+  const connection = connectOwner({ url: address.href }, undefined, NO_DEADLINES);
   afterFile(() => connection.end());
   return connection;
 }

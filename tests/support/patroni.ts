@@ -34,12 +34,13 @@ export function missingPrograms(): string {
   return missing.length > 0 ? `install ${missing.map(([, debianPackage]) => debianPackage).join(', ')}` : '';
 }
 
-const freePort = async (): Promise<number> => {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  return port;
+/** Returns different ports that nothing listens on. */
+const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => net.createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as net.AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
 };
 
 /** Reads a sample from deploy/patroni and replaces the values that differ on this machine. */
@@ -115,7 +116,7 @@ export async function startPatroni() {
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   });
 
-  const [client, peer, proxy, pooler] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const [client, peer, proxy, pooler, ...ofMembers] = await freePorts(8);
   const urls = { client: `http://127.0.0.1:${client}`, peer: `http://127.0.0.1:${peer}` };
   run(
     'etcd',
@@ -134,7 +135,7 @@ export async function startPatroni() {
   );
   const members: (Member & { api: number })[] = [];
   for (const name of ['pg1', 'pg2']) {
-    const [port, api] = [await freePort(), await freePort()];
+    const [port, api] = ofMembers.splice(0, 2) as [number, number];
     const dataDir = `${folder}/${name}`;
     const file = `${folder}/${name}.yml`;
     fs.writeFileSync(

@@ -19,6 +19,8 @@ export class PostgresProxy {
   latencyMs = 0;
   /** The connection losses to cause at future commits. */
   cuts: Cut[] = [];
+  /** Ends each new connection after this many messages of PostgreSQL, as if an administrator had terminated it. */
+  maxMessages = Number.POSITIVE_INFINITY;
   /** Connections that stay open but forward nothing. */
   private readonly silenced = new Set<net.Socket>();
   private isCutOff = false;
@@ -74,7 +76,10 @@ export class PostgresProxy {
       if (this.silenced.has(client)) return;
       previous = Promise.all([previous, setTimeout(this.latencyMs)]).then(() => client.write(bytes));
     };
-    postgres.on('data', forwardResponse);
+    postgres.on(
+      'data',
+      this.maxMessages === Number.POSITIVE_INFINITY ? forwardResponse : terminateAfter(client, this.maxMessages),
+    );
     const transactionCommittedBy = watchCommits();
     client.on('data', (bytes) => {
       if (this.silenced.has(client)) return;
@@ -115,3 +120,27 @@ function watchCommits(): (bytes: Buffer) => string {
     return name !== undefined && text.includes(`\0${name}\0`) ? transaction : '';
   };
 }
+
+/** Returns a function that forwards PostgreSQL's first `count` messages, then reports that the connection is terminated, and ends it. */
+function terminateAfter(client: net.Socket, count: number): (bytes: Buffer) => void {
+  let received = Buffer.alloc(0);
+  let left = count;
+  return (bytes) => {
+    received = Buffer.concat([received, bytes]);
+    // A message is its type, its length without the type, and its content.
+    for (let end: number; left > 0 && received.length >= 5; received = received.subarray(end), left--) {
+      end = 1 + received.readUInt32BE(1);
+      if (received.length < end) return;
+      client.write(received.subarray(0, end));
+    }
+    if (left === 0) client.end(TERMINATED);
+  };
+}
+
+/** The message "FATAL: terminating connection due to administrator command". */
+const TERMINATED = (() => {
+  const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0';
+  const head = Buffer.from('E0000');
+  head.writeUInt32BE(4 + fields.length, 1);
+  return Buffer.concat([head, Buffer.from(fields)]);
+})();

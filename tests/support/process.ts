@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ConnectionTiming, connectOwner, type Sql } from '../../db/driver.ts';
+import type { BackupTiming } from '../../server/process/backups.ts';
 import type { Timing } from '../../server/timing.ts';
 import { afterFile } from './cleanup.ts';
 import { CHEAP_HASH, NO_DEADLINES, testFolder } from './database.ts';
@@ -89,6 +90,7 @@ export const start = (dataDir: string, environment: Environment = {}): Run =>
 interface Deadlines {
   timing?: Partial<Timing>;
   connectionTiming?: Partial<ConnectionTiming>;
+  backupTiming?: BackupTiming;
 }
 
 /**
@@ -98,9 +100,10 @@ interface Deadlines {
 export function startWithoutDeadlines(
   dataDir: string,
   environment: Environment = {},
-  { timing, connectionTiming }: Deadlines = {},
+  { timing, connectionTiming, ...others }: Deadlines = {},
 ): Run {
   const options = {
+    ...others,
     timing: { ...RELAXED_TIMING, shutdownMs: 600_000, ...timing },
     connectionTiming: { ...NO_DEADLINES, ...connectionTiming },
     passwordCost: CHEAP_HASH,

@@ -208,7 +208,7 @@ export async function startService(
   }: ServiceOptions = {},
 ): Promise<Service> {
   const { databaseUrl, superuserUrl } = await createDatabase();
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectOwner({ url: superuserUrl }, undefined, NO_DEADLINES);
   await prepareDatabase(superuser);
   const config = readConfig({
     BANYAN_ADMIN_PASSWORD: PASSWORD,
@@ -235,7 +235,7 @@ export async function startService(
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  const owner = connectOwner({ url: databaseUrl });
+  const owner = connectOwner({ url: databaseUrl }, undefined, NO_DEADLINES);
 
   const anonymous = new Client(base);
   const logIn = async (tenantId: string, username: string, password = PASSWORD) => {

@@ -17,10 +17,30 @@ export async function waitFor<T>(description: string, condition: () => T | Promi
   }
 }
 
-/** Counts the connections to this database that wait for a lock, optionally only of one kind. */
+/**
+ * Waits until no connection to this database is being established: such a connection is not in `pg_stat_activity` yet, and may
+ * have read settings of the database that have been changed since. It holds a lock on the database.
+ */
+export const waitForEstablishedConnections = (sql: Sql) =>
+  waitFor('no connection is being established', async () => {
+    const locks = await sql`
+      select from pg_locks where locktype = 'object' and classid = 'pg_database'::regclass
+        and objid = (select oid from pg_database where datname = current_database())`;
+    return locks.length === 0;
+  });
+
+/**
+ * Counts the connections to this database that wait for a lock, optionally only of one kind. Background work does not count:
+ * it orders changes, and may wait for its own kind. `pg_stat_activity` would not show a transaction the connections that were
+ * opened after it first read it.
+ */
 export async function countLockWaits(sql: Sql | Tx, kind?: 'transactionid' | 'relation'): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(distinct pid) from pg_locks join pg_stat_activity using (pid)
-    where datname = current_database() and not granted and locktype = coalesce(${kind ?? null}, locktype)`;
+    select count(distinct l.pid) from pg_locks l
+    where not l.granted and l.locktype = coalesce(${kind ?? null}, l.locktype)
+      and exists (select from pg_locks o join pg_database d on d.oid = o.database
+        where o.pid = l.pid and d.datname = current_database())
+      and not exists (select from pg_locks o
+        where o.pid = l.pid and o.relation = to_regclass('banyan.change_order') and o.mode = 'RowShareLock')`;
   return row.count;
 }
