@@ -1,4 +1,5 @@
 import { connectOwner, type Sql } from '../../db/driver.ts';
+import { readServiceLogin } from '../../db/roles.ts';
 import { afterFile } from './cleanup.ts';
 import { NO_DEADLINES } from './database.ts';
 import type { Service } from './service.ts';
@@ -25,9 +26,7 @@ const countRows = (plan: Plan): number =>
 
 /** Connects with the service's own role, to which row security applies. */
 export async function connectAsService({ superuser, databaseUrl }: Service): Promise<Sql> {
-  const [{ role, password }] = await superuser<[{ role: string; password: string }]>`
-    select role, password from banyan.service_login`;
-  const address = Object.assign(new URL(databaseUrl), { username: role, password });
+  const address = Object.assign(new URL(databaseUrl), await readServiceLogin(superuser));
   const connection = connectOwner({ url: address.href }, undefined, NO_DEADLINES);
   afterFile(() => connection.end());
   return connection;
