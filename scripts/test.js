@@ -55,6 +55,8 @@ const counts = { passed: 0, failed: 0 };
 const skipped = [];
 /** @type {{ file: string, ms: number, inFirefox: boolean }[]} */
 const finished = [];
+/** @type {{ name: string, ms: number }[]} */
+const tests = [];
 /** @type {string[]} */
 const failures = [];
 
@@ -175,6 +177,7 @@ function runWorker() {
     } else if (message.type === 'test' && !message.failed && !message.suite) {
       counts.passed++;
       current.passed++;
+      tests.push({ name: `${nameOf(current.file)} › ${message.name}`, ms: message.ms });
     }
     if (message.type === 'test' && message.failed && message.error)
       fail(current.file, message.name, message.error, message.log);
@@ -254,6 +257,9 @@ function summarize() {
   console.log('\nTwenty slowest files:');
   for (const { file, ms, inFirefox } of finished.slice(0, 20))
     console.log(`${seconds(ms)}  ${file}${inFirefox ? ' (Firefox)' : ''}`);
+  tests.sort((a, b) => b.ms - a.ms);
+  console.log('\nTwenty slowest tests:');
+  for (const { name, ms } of tests.slice(0, 20)) console.log(`${seconds(ms)}  ${name}`);
   console.log('\nPhases: duration, processor time');
   for (const [name, ms, used] of phases) console.log(`${seconds(ms)}${seconds(used)}  ${name}`);
   const used = processorTime.sample();
