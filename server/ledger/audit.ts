@@ -29,11 +29,13 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
   const counted = filter.grouped ? page.map((row, n) => ({ ...row, counts: countsAt(counts, n + 1) })) : page;
   const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, counted);
   return {
-    // A search for a name must not find changes whose author is hidden: callers could guess names.
-    rows: filter.by === undefined ? shown : shown.filter(({ by }) => by === filter.by),
+    // A search for a name, or a part of one, must not find changes whose author is hidden: callers could guess names.
+    rows: searchesName(filter) ? shown.filter(({ by }, n) => by === page[n]?.by) : shown,
     next: rows.length > page.length ? String(page.at(-1)?.id) : null,
   };
 }
+
+const searchesName = ({ by, byPart }: AuditFilter) => by !== undefined || byPart !== undefined;
 
 const countsAt = (counts: readonly (ChangeCount & { position: number })[], position: number): ChangeCount[] =>
   counts.filter((count) => count.position === position).map(({ position: _, ...count }) => count);

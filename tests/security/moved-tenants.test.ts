@@ -70,16 +70,20 @@ test('feed, audit log and past reads of a moved tenant hide the former parent an
         { action: 'created', byTenantId: null, byUserId: null, address: null },
       ],
     );
-    // The former administrator cannot be found by guessing their name.
-    assert.deepEqual(await auditOf(client, `${query}&by=former`), []);
+    // The former administrator cannot be found by guessing their name, or one character after the other.
+    for (const search of ['by=former', 'byPart=former', 'byPart=F']) {
+      assert.deepEqual(await auditOf(client, `${query}&${search}`), [], search);
+    }
   }
   // The present parent is named, as everybody who acts in a tenant below is, but without their address.
   const [latest, move] = (await auditOf(team, '')) as [Row, Row];
   assert.deepEqual([latest.by, latest.byTenantId, latest.address], ['present', toCode, null]);
   assert.deepEqual([move.action, move.before?.tenantParent, move.after?.tenantParent], ['moved', null, toCode]);
   // A tenant above both sees everything.
-  const all = await auditOf(above, `${inTeam}&by=former`);
-  assert.deepEqual([all[0]?.byTenantId, all[0]?.address], [fromCode, FORMER_ADDRESS]);
+  for (const search of ['by=former', 'byPart=ORME']) {
+    const all = await auditOf(above, `${inTeam}&${search}`);
+    assert.deepEqual([all[0]?.by, all[0]?.byTenantId, all[0]?.address], ['former', fromCode, FORMER_ADDRESS], search);
+  }
   assert.equal((await auditOf(above, inTeam))[1]?.before?.tenantParent, fromCode);
 });
 
