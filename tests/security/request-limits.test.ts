@@ -14,10 +14,10 @@ const unlimited = await startService({ DATABASE_URL: here.databaseUrl });
 
 const at = ({ base }: { base: string }, { token, tenantId }: Client) => new Client(base, token, undefined, tenantId);
 
-/** Sets the tokens of a tenant. The bucket refills from the given time on. */
-const fill = ({ tenantId = '' }: Client, tokens: number, refilled: string) => superuser`
+/** Sets the tokens of a tenant or of a key. The bucket refills from the given time on. */
+const fill = ({ tenantId = '' }: Client, tokens: number, refilled: string, keyId = '0') => superuser`
   insert into banyan.request_buckets (tenant_id, key_id, tokens, refilled)
-  values (${tenantId}, 0, ${tokens}, now() + ${refilled}::text::interval)
+  values (${tenantId}, ${keyId}, ${tokens}, now() + ${refilled}::text::interval)
   on conflict (tenant_id, key_id) do update set tokens = excluded.tokens, refilled = excluded.refilled`;
 
 test('two nodes together serve exactly as many requests as the bucket of the tenant has tokens', async () => {
@@ -58,6 +58,28 @@ test('an empty bucket refills with time, up to its capacity', async () => {
     return response.status === 200 ? response : undefined;
   });
   assert.equal(headers.ratelimit, '"tenant";r=4;t=1');
+});
+
+test('requests that the limit of a key rejects do not use up the tokens of its tenant', async () => {
+  const admin = await unlimited.createTenant();
+  const { data } = await admin.post('/system/key-api', {
+    keyName: 'flood',
+    permissions: ['dept:read'],
+    requestsPerMinute: 6,
+  });
+  await fill(admin, 2, '1 day');
+  await fill(admin, 1, '1 day', String(data.keyId));
+  const withKey = new Client(here.base, data.key);
+  const allowed = await withKey.get(`${DEPTS}/list`);
+  assert.equal(allowed.status, 200, allowed.text);
+  assert.equal(allowed.headers.ratelimit, '"key";r=0;t=60, "tenant";r=1;t=4');
+  for (let n = 0; n < 5; n++) {
+    const rejected = await withKey.get(`${DEPTS}/list`);
+    expectError(rejected, 429, 'TOO_MANY_REQUESTS', { keyId: data.keyId });
+    assert.equal(rejected.headers['ratelimit-policy'], '"key";q=6;w=60');
+  }
+  const { status, headers } = await at(here, admin).get(`${DEPTS}/list`);
+  assert.deepEqual([status, headers.ratelimit], [200, '"tenant";r=0;t=5']);
 });
 
 test('without the setting there is no limit and no RateLimit header', async () => {
