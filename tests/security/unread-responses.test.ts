@@ -28,6 +28,20 @@ function sendUnread(base: string, text: string): net.Socket {
   return socket.pause().on('error', () => {});
 }
 
+/** Sends text from an address and reads the responses. */
+function send(base: string, localAddress: string, text: string): net.Socket {
+  const { port, hostname } = new URL(base);
+  const socket = net.connect({ port: Number(port), host: hostname, localAddress }, () => socket.write(text));
+  sockets.push(socket);
+  return socket.on('error', () => {}).resume();
+}
+
+const headOfLogin = (bytes: number) =>
+  `POST /auth/login HTTP/1.1\r\nHost: banyan\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
+
+/** Part of the body of a login, which needs no token. The rest is left out. */
+const partOfLogin = (bytes: number) => headOfLogin(1_000_000) + 'x'.repeat(bytes);
+
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: banyan\r\n\r\n`;
 /** More than the operating system buffers. */
 const large = get('/openapi.json').repeat(200);
@@ -122,20 +136,31 @@ test('half requests are answered with 408, and their connections are closed alth
 
 test('at the limit of arriving bytes the address with the most loses its largest connection, and others none', async () => {
   const node = await startNode(database, { timing: { lingerMs: 100 }, limits: { arrivingBytes: 300_000 } });
-  const { port, hostname } = new URL(node.base);
-  /** Sends part of the body of a login, which needs no token, and leaves out the rest. */
-  const sendPart = (localAddress: string, bytes: number) => {
-    const head = `POST /auth/login HTTP/1.1\r\nHost: banyan\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n`;
-    const socket = net.connect({ port: Number(port), host: hostname, localAddress }, () =>
-      socket.write(head + 'x'.repeat(bytes)),
-    );
-    sockets.push(socket.on('error', () => {}).resume());
-    return socket;
-  };
-  const other = sendPart('127.0.0.9', 100_000);
-  const [small, large] = [sendPart('127.0.0.8', 80_000), sendPart('127.0.0.8', 150_000)];
+  const other = send(node.base, '127.0.0.9', partOfLogin(100_000));
+  const [small, large] = [
+    send(node.base, '127.0.0.8', partOfLogin(80_000)),
+    send(node.base, '127.0.0.8', partOfLogin(150_000)),
+  ];
   await waitFor('the largest connection is closed', () => large.closed);
   assert.deepEqual([other.closed, small.closed], [false, false]);
+});
+
+test('requests that a connection has sent before do not count towards the limit of arriving bytes', async () => {
+  const node = await startNode(database, { timing: { lingerMs: 100 }, limits: { arrivingBytes: 300_000 } });
+  const open = watchSockets(node.app.server);
+  const completeBytes = 200_000;
+  const complete = headOfLogin(completeBytes) + JSON.stringify({ tenantId: 'x'.repeat(completeBytes - 15) });
+  const earlier = send(node.base, '127.0.0.8', complete);
+  let received = '';
+  earlier.on('data', (chunk) => (received += chunk));
+  await waitFor('the first request is answered', () => /^HTTP\/1\.1 400 .*\}$/s.test(received));
+  earlier.write(partOfLogin(150_000));
+  const hasArrived = () => [...open].some(({ bytesRead }) => bytesRead > complete.length + 150_000);
+  await waitFor('part of the second one has arrived', () => earlier.closed || hasArrived());
+  // Both together exceed the limit, and this one has more.
+  const larger = send(node.base, '127.0.0.9', partOfLogin(250_000));
+  await waitFor('a connection is closed', () => earlier.closed || larger.closed);
+  assert.deepEqual([earlier.closed, larger.closed], [false, true]);
 });
 
 test('at the limit of unsent bytes the largest connection is closed', async () => {
