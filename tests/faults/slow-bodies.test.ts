@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { after, test } from 'node:test';
+import { isUploading } from '../../server/http/uploads.ts';
+import { DEPTS, expectError, read } from '../support/expect.ts';
+import { csv, form } from '../support/import.ts';
+import { type Client, startService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+import { databaseOf, type Node, startNode } from './node.ts';
+
+/** Bodies and files that arrive slowly: this time does not count towards the deadline of the response. */
+
+const service = await startService();
+const admin = await service.createTenant();
+const database = await databaseOf(service);
+
+const clients = new Set<net.Socket>();
+after(() => {
+  for (const client of clients) client.destroy();
+});
+
+/** A request of which only a part has been sent. */
+interface PartialRequest {
+  /** The connection as the node sees it. */
+  socket: net.Socket;
+  /** Everything that the node has sent. */
+  received(): string;
+  sendRest(): void;
+}
+
+/** Sends all but the last bytes of a request, and waits until the node has its headers. */
+async function sendPart(
+  node: Node,
+  path: string,
+  headers: Record<string, string>,
+  body: Buffer,
+): Promise<PartialRequest> {
+  const { hostname, port } = new URL(node.base);
+  const arrived = new Promise<net.Socket>((resolve) => {
+    node.app.server.once('request', ({ socket }) => resolve(socket));
+  });
+  const all = { host: 'banyan', authorization: `Bearer ${admin.token}`, 'content-length': body.length, ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const client = net.connect(Number(port), hostname, () => {
+    client.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    client.write(body.subarray(0, -10));
+  });
+  clients.add(client.on('error', () => {}));
+  let received = '';
+  client.on('data', (chunk) => (received += chunk));
+  return { socket: await arrived, received: () => received, sendRest: () => client.write(body.subarray(-10)) };
+}
+
+const file = form(csv([['部门路径'], ['uploaded']]));
+const sendPartOfFile = (node: Node, mode: 'preview' | 'apply') =>
+  sendPart(node, `${DEPTS}/import?mode=${mode}`, file.headers, file.raw);
+
+/** Runs work while requests that read or write departments wait. */
+const withLockedDepartments = <T>(work: () => Promise<T>): Promise<T> =>
+  service.superuser.begin(async (tx) => {
+    await tx`lock table banyan.departments in access exclusive mode`;
+    return work();
+  }) as Promise<T>;
+
+/** Waits until requests that began later have exceeded their deadline twice. */
+async function exceedDeadlines(caller: Client): Promise<void> {
+  for (let n = 0; n < 2; n++) expectError(await caller.get(`${DEPTS}/list`), 503, 'TOO_BUSY');
+}
+
+test('the response deadline begins when the body has arrived', async () => {
+  const node = await startNode(database, { timing: { responseMs: 200 } });
+  await withLockedDepartments(async () => {
+    const body = Buffer.from('{"deptName":"slowly sent"}');
+    const { received, sendRest } = await sendPart(node, DEPTS, { 'content-type': 'application/json' }, body);
+    await exceedDeadlines(node.as(admin));
+    assert.equal(received(), '');
+    sendRest();
+    await waitFor('the request is answered', () => received().endsWith('}'));
+    assert.match(received(), /^HTTP\/1\.1 503 .*"reason":"TOO_BUSY"/s);
+  });
+});
+
+test('the response deadline of an import begins when its file has arrived', async () => {
+  // The caller is loaded before the file is received, and that time does count. A slow machine needs more than the first of these.
+  let upload: PartialRequest | undefined;
+  let node: Node;
+  for (let ms = 200; ; ms *= 2) {
+    node = await startNode(database, { timing: { responseMs: ms, importResponseMs: ms } });
+    const started = await sendPartOfFile(node, 'preview');
+    upload = started;
+    await waitFor('the file is arriving', () => isUploading(started.socket) || started.received() !== '');
+    if (started.received() === '') break;
+    assert.ok(ms < 60_000, started.received());
+  }
+  const { received, sendRest } = upload;
+  await withLockedDepartments(async () => {
+    await exceedDeadlines(node.as(admin));
+    assert.equal(received(), '');
+    sendRest();
+    await waitFor('the request is answered', () => received().endsWith('}'));
+    assert.match(received(), /^HTTP\/1\.1 503 .*"reason":"TOO_BUSY"/s);
+  });
+});
+
+test('a file may take longer than other requests to arrive', async () => {
+  const node = await startNode(database, { timing: { requestCheckMs: 50 } });
+  const { socket, received, sendRest } = await sendPartOfFile(node, 'apply');
+  await waitFor('the file is arriving', () => isUploading(socket));
+  // A request without a file that begins later exceeds the limit of Node.js.
+  const other = await sendPart(node, DEPTS, { 'content-type': 'application/json' }, Buffer.from('{"deptName":"late"}'));
+  const { headersTimeout, requestTimeout } = node.app.server;
+  Object.assign(node.app.server, { headersTimeout: 1, requestTimeout: 1 });
+  await waitFor('the other request is answered', () => other.received().endsWith('}'));
+  assert.match(other.received(), /^HTTP\/1\.1 408 .*"reason":"REQUEST_TIMEOUT"/s);
+  Object.assign(node.app.server, { headersTimeout, requestTimeout });
+  assert.equal(received(), '');
+  sendRest();
+  await waitFor('the file is imported', () => received().endsWith('}'));
+  assert.match(received(), /^HTTP\/1\.1 200 /);
+  assert.equal((await read(admin, `${DEPTS}/list?deptName=uploaded`)).total, 1);
+});
+
+test('a file that does not arrive in time is rejected, and its connection is closed', async () => {
+  const node = await startNode(database, { timing: { uploadMs: 50 } });
+  const { socket, received } = await sendPartOfFile(node, 'apply');
+  await waitFor('the node has closed the connection', () => socket.destroyed && received() !== '');
+  assert.match(received(), /^HTTP\/1\.1 408 .*connection: close\r\n.*"reason":"UPLOAD_TIMEOUT"/s);
+  assert.equal(isUploading(socket), false);
+});
