@@ -52,7 +52,8 @@ test('a refresh updates lastUsedTime, and an expired session is not listed', asy
   await service.anonymous.post('/auth/refresh', { refresh_token: admin.refreshToken });
   assert.ok((await lastUsed()) > '2026-01-03');
   await service.superuser`update banyan.sessions set expires = now() where session_id = ${sessionOf(other)}`;
-  assert.equal((await admin.get('/auth/sessions')).data.total, 1);
+  const { rows, total } = (await admin.get('/auth/sessions')).data;
+  assert.deepEqual([rows.map(({ sessionId }: { sessionId: string }) => sessionId), total], [[sessionOf(admin)], 1]);
 });
 
 test('the newest 100 sessions are listed, and total counts all', async () => {
@@ -136,7 +137,7 @@ test('an administrator ends all sessions of a user, and of nobody else', async (
   expectError(await admin.get('/auth/me'), 401, 'SESSION_ENDED');
 });
 
-test('only administrators of the tenant or of one above it reach the sessions of a user', async () => {
+test('only administrators of the tenant or of one above it, and keys with the permission, reach the sessions of a user', async () => {
   const admin = await service.createTenant();
   const member = await service.createMember(admin);
   const path = sessionsPath(member.id);
@@ -145,6 +146,10 @@ test('only administrators of the tenant or of one above it reach the sessions of
     expectError(await (await service.createTenant())[method](path), 404, 'USER_NOT_FOUND');
     expectError(await admin[method](`${path}?tenantId=000000`), 403, 'OTHER_TENANT');
   }
+  const { data } = await admin.post('/system/key-api', { keyName: 'reads users', permissions: ['user:read'] });
+  const key = new Client(service.base, data.key);
+  assert.equal((await key.get(path)).data.total, 1);
+  expectError(await key.delete(path), 403, 'NOT_ALLOWED');
   assert.equal((await service.root.get(`${path}?tenantId=${admin.tenantId}`)).data.total, 1);
   assert.equal((await service.root.delete(`${path}?tenantId=${admin.tenantId}`)).code, 200);
   expectError(await member.get('/auth/me'), 401, 'SESSION_ENDED');
