@@ -76,6 +76,19 @@ test('pages of a grouped audit log neither repeat nor omit a request', async () 
   assert.deepEqual(paged, all);
 });
 
+test('a grouped audit log of a subtree counts a change of a tenant once, although its parent has a copy', async () => {
+  const parent = await service.createTenant();
+  const child = await service.createTenant({ tenantName: 'child' }, parent);
+  expectOk(await parent.patch(`/system/tenant-api/${child.id}`, { tenantName: 'renamed' }));
+  for (const below of [true, false]) {
+    const { rows } = await read(parent, `${CHANGES}/list?below=${below}&grouped=true&resource=tenant&action=updated`);
+    assert.deepEqual(
+      rows.map(({ resourceId, counts }: Row) => [resourceId, counts]),
+      [[child.id, [{ resource: 'tenant', action: 'updated', count: 1 }]]],
+    );
+  }
+});
+
 test('the last deletions are the records that are deleted now: a restored one is not listed, until it is deleted again', async () => {
   const { admin, departments, users } = await deleteBranch();
   const deleted = async (resource: string) =>
@@ -89,6 +102,21 @@ test('the last deletions are the records that are deleted now: a restored one is
   assert.deepEqual(await deleted('user'), sorted(users.slice(1)));
   expectOk(await admin.delete(`${USERS}/${users[0]}`));
   assert.deepEqual(await deleted('user'), sorted(users));
+});
+
+test('a deleted department stays listed when a user with the same id changes later', async () => {
+  const admin = await service.createTenant();
+  const { superuser } = service;
+  await superuser`select setval('banyan.dept_serial', 8000000), setval('banyan.user_serial', 8000000)`;
+  const [dept, user] = [await admin.createDepartment(), await admin.createUser({ userName: 'same-id' })];
+  assert.equal(dept, user);
+  expectOk(await admin.delete(`${DEPTS}/${dept}`));
+  expectOk(await admin.patch(`${USERS}/${user}`, { nickName: 'changed' }));
+  const { rows } = await list(admin, 'resource=department&action=deleted&latest=true');
+  assert.deepEqual(
+    rows.map(({ resourceId }) => resourceId),
+    [dept],
+  );
 });
 
 test('a deleted child tenant is listed for its parent, and for nobody else', async () => {
