@@ -9,14 +9,9 @@ import {
   type Sql,
   type Target,
 } from './driver.ts';
-import {
-  type EmbeddedServer,
-  hasDatabase,
-  isAlive,
-  type ServerOptions,
-  startEmbedded,
-  WAL_ARCHIVE_SETTING,
-} from './embedded/cluster.ts';
+import { type EmbeddedServer, type ServerOptions, startEmbedded, WAL_ARCHIVE_SETTING } from './embedded/cluster.ts';
+import { hasDatabase } from './embedded/data-dir.ts';
+import { isAlive } from './embedded/processes.ts';
 import { errorCode } from './errors.ts';
 import { greet } from './greeting.ts';
 import { hostsOf, searchPrimary } from './hosts.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { isAlive } from '../embedded/cluster.ts';
+import { isAlive } from '../embedded/processes.ts';
 import { StartupError } from '../startup-error.ts';
 
 /** The size and the SHA-256 of a file, in hexadecimal. */

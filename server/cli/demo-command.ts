@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { openDatabase, withOwnerConnection, withServiceConnection } from '../../db/connect.ts';
-import { hasDatabase } from '../../db/embedded/cluster.ts';
+import { hasDatabase } from '../../db/embedded/data-dir.ts';
 import { errorCode } from '../../db/errors.ts';
 import type { PasswordCost } from '../auth/passwords.ts';
 import { type Config, type Environment, readConfig } from '../config.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase, withOwnerConnection } from '../../db/connect.ts';
-import { hasDatabase } from '../../db/embedded/cluster.ts';
+import { hasDatabase } from '../../db/embedded/data-dir.ts';
 import { importTables } from '../../db/transfer.ts';
 import { readConfig, readEnvironment } from '../config.ts';
 import { callOf } from './call.ts';

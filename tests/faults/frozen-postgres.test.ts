@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { isAlive } from '../../db/embedded/cluster.ts';
+import { isAlive } from '../../db/embedded/processes.ts';
 import { readConfig } from '../../server/config.ts';
 import { NO_DEADLINES } from '../support/database.ts';
 import { assertStopped, logIn, processesIn, usedDataFolder } from '../support/process.ts';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { LOCKS, type Sql } from '../../db/driver.ts';
-import { isAlive } from '../../db/embedded/cluster.ts';
+import { isAlive } from '../../db/embedded/processes.ts';
 import {
   assertStopped,
   connectTo,

@@ -5,7 +5,7 @@ import net from 'node:net';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
-import { isAlive } from '../../db/embedded/cluster.ts';
+import { isAlive } from '../../db/embedded/processes.ts';
 import { readConfig } from '../../server/config.ts';
 import { serveSockets } from '../../server/process/serve.ts';
 import { createDatabase, NO_DEADLINES } from '../support/database.ts';

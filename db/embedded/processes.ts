@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+
+/** What the system knows about processes. Any of them may exit at any moment. */
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Returns the command line of a process, or '' if it does not exist. */
+export const commandOf = (pid: number): string =>
+  process.platform === 'linux'
+    ? readIfExists(`/proc/${pid}/cmdline`)
+    : spawnSync('ps', ['-ww', '-o', 'args=', '-p', `${pid}`], { encoding: 'utf8' }).stdout;
+
+/** Returns '' for a file that does not exist, because it may be removed at any moment. */
+export function readIfExists(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Whether the server has a startup process, which makes the database ready. When that process fails because the disk is full,
+ * PostgreSQL (18.4) may keep running without it indefinitely. Where we cannot tell, as on macOS, we assume that it has one.
+ */
+export function isStarting(pid: number): boolean {
+  try {
+    return childrenOf(pid).some((child) => /startup/.test(fs.readFileSync(`/proc/${child}/cmdline`, 'utf8')));
+  } catch {
+    return true;
+  }
+}
+
+const childrenOf = (pid: number): string[] =>
+  fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
