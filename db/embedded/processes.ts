@@ -39,5 +39,14 @@ export function isStarting(pid: number): boolean {
   }
 }
 
+/** Whether a client is connected to the server. Where we cannot tell, we assume that one is. */
+export function hasClients(pid: number): boolean {
+  try {
+    return childrenOf(pid).some((child) => /\[local\]/.test(commandOf(Number(child))));
+  } catch {
+    return true;
+  }
+}
+
 const childrenOf = (pid: number): string[] =>
   fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);

@@ -2,6 +2,7 @@ import os from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { StartupError } from '../startup-error.ts';
 import { createSocketDir, type FoundServer, findServer, removeSocketDir } from './find-server.ts';
+import { hasClients } from './processes.ts';
 import { type OpenFolder, type RuntimeUser, runProgram } from './runtime-user.ts';
 
 export type Progress = (sentence: string) => void;
@@ -59,13 +60,19 @@ export async function findOrStart(cluster: Cluster, progress: Progress, options:
  * Stops a server whose socket was removed, for example by a cleanup of the temporary folder: no new connection can reach it.
  * The mode is `smart`, because a service that is still connected must not be interrupted.
  */
-async function stopUnreachable(cluster: Cluster, { socketDir }: FoundServer) {
-  await pgCtl(cluster, ['stop', '-w', '-t', '5', '-m', 'smart']).catch((error) => {
-    if (!findServer(cluster.files.path)) return;
-    throw new StartupError(
-      `PostgreSQL runs on ${cluster.runtimeUser.clusterDir} and another Banyan is using it, but its socket in ${socketDir} is gone. ` +
-        `Stop that Banyan, then start again. (${(error as Error).message})`,
-    );
+async function stopUnreachable(cluster: Cluster, { pid, socketDir }: FoundServer) {
+  await pgCtl(cluster, ['stop', '-w', '-t', '5', '-m', 'smart']).catch((error: Error) => {
+    const connected = hasClients(pid);
+    // Look for the server after its clients: it may exit in between.
+    if (findServer(cluster.files.path)?.pid !== pid) return;
+    if (connected) {
+      throw new StartupError(
+        `PostgreSQL runs on ${cluster.runtimeUser.clusterDir} and another Banyan is using it, but its socket in ${socketDir} is gone. ` +
+          `Stop that Banyan, then start again. (${error.message})`,
+      );
+    }
+    // Without clients it stops by itself, after a checkpoint that can take long on a slow disk. The caller waits for that.
+    if (!/does not shut down/.test(error.message)) throw error;
   });
 }
 

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { startEmbedded } from '../../db/embedded/cluster.ts';
+import { commandOf } from '../../db/embedded/processes.ts';
 import {
   assertStopped,
   connectTo,
@@ -63,6 +64,40 @@ test('a running PostgreSQL whose socket was removed is restarted, unless another
   assert.equal(await next.stop(), 0, next.stderr);
   await assertStopped(dataDir);
 });
+
+test('a start waits for a PostgreSQL whose socket was removed and whose last checkpoint takes long', async () => {
+  const dataDir = await usedDataFolder();
+  await startEmbedded(dataDir, () => {});
+  const { pid, socketDir } = postgresOf(dataDir);
+  fs.rmSync(socketDir, { recursive: true });
+  const checkpointer = await checkpointerOf(pid);
+  process.kill(checkpointer, 'SIGSTOP');
+  try {
+    const interrupt = new AbortController();
+    const outcome = startEmbedded(dataDir, () => {}, interrupt.signal).catch((error: Error) => String(error));
+    await waitFor('PostgreSQL has begun to stop', () => /stopping/.test(readLockFile(dataDir)));
+    interrupt.abort();
+    // PostgreSQL cannot stop yet. The start was still waiting for it, so it ends because it is interrupted.
+    assert.match(String(await outcome), /^AbortError/);
+    assert.equal(postgresOf(dataDir).pid, pid);
+  } finally {
+    process.kill(checkpointer, 'SIGCONT');
+  }
+  const server = await startEmbedded(dataDir, () => {});
+  assert.equal(server.adopted, false);
+  assert.notEqual(postgresOf(dataDir).pid, pid);
+  await server.stop();
+  await assertStopped(dataDir);
+});
+
+const readLockFile = (dataDir: string) => fs.readFileSync(path.join(dataDir, 'postgres/postmaster.pid'), 'utf8');
+
+/** Waits for the checkpointer of a PostgreSQL: it sets its title only after it was started. */
+const checkpointerOf = (pid: number) =>
+  waitFor('there is a checkpointer', () => {
+    const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    return children.map(Number).find((child) => /checkpointer/.test(commandOf(child)));
+  });
 
 /** Kills a first start while initdb runs. Tries again if initdb was faster. Returns the data folder. */
 const killDuringInitdb = () =>
