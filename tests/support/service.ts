@@ -11,6 +11,7 @@ import type { Limits } from '../../server/http/limits.ts';
 import type { Timing } from '../../server/timing.ts';
 import { CHEAP_HASH, createDatabase, NO_DEADLINES, PASSWORD } from './database.ts';
 import { recentLog } from './logs.ts';
+import { delayRandomly } from './statements.ts';
 
 /**
  * The fixture of most tests: a service on a new database in the PostgreSQL that `npm test` has started, and clients that call
@@ -216,7 +217,8 @@ export async function startService(
     ...environment,
   });
   const databaseOptions = { ...config, timing: { ...NO_DEADLINES, ...connectionTiming } };
-  const db = wrapDatabase(await openDatabase(connections ? { ...databaseOptions, connections } : databaseOptions));
+  const opened = await openDatabase(connections ? { ...databaseOptions, connections } : databaseOptions);
+  const db = wrapDatabase(delayRandomly(opened));
   const app = await buildApp({
     db,
     config,

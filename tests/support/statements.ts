@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
 import type { Sql } from '../../db/driver.ts';
+import { firstSeed, seededRandom } from './scale.ts';
 
 /** Wrappers of a service's database, for the option `wrapDatabase` of `startService`. */
 
@@ -32,3 +34,21 @@ export const runBeforeStatement =
       });
     return { ...db, use: (work) => db.use((sql) => work(delay(sql))) };
   };
+
+const MAX_DELAY_MS = Number(process.env.BANYAN_TEST_DELAY_MS ?? 0);
+const random = seededRandom(firstSeed);
+
+/**
+ * With BANYAN_TEST_DELAY_MS, about every fourth use of the database begins later, by up to this many milliseconds. It finds tests
+ * that race with background work: requests and background work interleave differently than usual.
+ */
+export const delayRandomly = (db: Database): Database =>
+  MAX_DELAY_MS === 0
+    ? db
+    : {
+        ...db,
+        use: async (work) => {
+          if (random.below(4) === 0) await setTimeout(random.below(MAX_DELAY_MS));
+          return db.use(work);
+        },
+      };
