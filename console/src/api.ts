@@ -113,7 +113,8 @@ export const api = {
 
   listDepartments: (query: DeptFilter, signal?: Signal) => client.listDepartments(query, { signal }),
   readDepartment: (id: Id, signal?: Signal) => client.readDepartment({ id }, { signal }),
-  readDepartments: (ids: Id[], signal?: Signal) => client.readDepartments({ body: { ids } }, { signal }),
+  readDepartments: (ids: Id[], signal?: Signal, { tenantId }: TenantScope = {}) =>
+    client.readDepartments({ tenantId, body: { ids } }, { signal }),
   /** Id 0 stands for the top level. `counts` adds `userCount` to each row. */
   listChildren: (id: Id, query: Query<'listChildren'> = {}, signal?: Signal) =>
     client.listChildren({ id, ...query }, { signal }),
@@ -150,6 +151,8 @@ export const api = {
   listUsers: (query: UserFilter, signal?: Signal) => client.listUsers(query, { signal }),
   exportUsers: (query: ParamsOf<'exportUsers'>) => fileOf(client.exportUsers(query)),
   readUser: (id: Id, { tenantId }: TenantScope = {}, signal?: Signal) => client.readUser({ id, tenantId }, { signal }),
+  readUsers: (ids: Id[], signal?: Signal, { tenantId }: TenantScope = {}) =>
+    client.readUsers({ tenantId, body: { ids } }, { signal }),
   createUser: (body: UserInput) => idOf(client.createUser({ body })),
   updateUser: (body: UserUpdate, ifMatch?: string) => dataOf(client.updateUser({ body }, { ifMatch })),
   listUserSessions: (id: Id, { tenantId }: TenantScope = {}, signal?: Signal) =>

@@ -6,8 +6,9 @@ import { type AuditEntry, api } from '../api.ts';
 import { useListFormat, useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { ActorAndTime, getResourceName } from '../ui/change-summary.tsx';
+import { ActorAndTime, useResourceName } from '../ui/change-summary.tsx';
 import { changeTexts } from '../ui/change-texts.ts';
+import { ChangeTenant } from '../ui/operator.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { ChangeRow } from './change-row.tsx';
 import { RevertButton } from './revert-button.tsx';
@@ -31,9 +32,8 @@ export function BatchRow({ change, counts, isNew }: Props) {
   const describe = useDescription();
   const [expanded, setExpanded] = useState(false);
   const detailsId = useId();
-  const otherTenant = change.tenantId !== useMe().tenant.tenantId;
   const description = describe(counts);
-  const name = getResourceName(change);
+  const name = useResourceName(change);
   return (
     <li className={`changes-row${isNew ? ' changes-new' : ''}`}>
       <div className="change">
@@ -41,7 +41,9 @@ export function BatchRow({ change, counts, isNew }: Props) {
           <strong>{description}</strong>
           {name && <span className="secondary">{t.including(name)}</span>}
         </div>
-        <ActorAndTime change={change}>{otherTenant && t.inTenant(change.tenantId)}</ActorAndTime>
+        <ActorAndTime change={change}>
+          <ChangeTenant change={change} />
+        </ActorAndTime>
       </div>
       <Button
         type="text"

@@ -5,9 +5,10 @@ import { Link } from 'react-router';
 import type { AuditEntry } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
-import { ChangeSummary, getResourceName } from '../ui/change-summary.tsx';
+import { ChangeSummary, useResourceName } from '../ui/change-summary.tsx';
 import { changeTexts } from '../ui/change-texts.ts';
 import { FieldChanges, InlineFieldChanges } from '../ui/field-changes.tsx';
+import { ChangeTenant } from '../ui/operator.tsx';
 import { RestoreButton } from './restore-button.tsx';
 import { RevertButton } from './revert-button.tsx';
 import { changesTexts } from './texts.ts';
@@ -20,14 +21,16 @@ export function ChangeRow({ change, isNew = false }: { change: AuditEntry; isNew
   const detailsId = useId();
   const ownTenantId = useMe().tenant.tenantId;
   const { resource, resourceId, tenantId, address } = change;
-  const description = `${labels[resource]} ${getResourceName(change) || change.by || resourceId}`;
-  const otherTenant = tenantId !== ownTenantId;
+  const description = `${labels[resource]} ${useResourceName(change) || change.by || resourceId}`;
+  const otherTenantId = tenantId === ownTenantId ? undefined : tenantId;
   const hasDetails = change.before || change.after || address;
   return (
     <li className={`changes-row${isNew ? ' changes-new' : ''}`}>
       <div className="changes-summary">
-        <ChangeSummary change={change}>{otherTenant && t.inTenant(tenantId)}</ChangeSummary>
-        <InlineFieldChanges change={change} otherTenant={otherTenant} />
+        <ChangeSummary change={change}>
+          <ChangeTenant change={change} />
+        </ChangeSummary>
+        <InlineFieldChanges change={change} tenantId={otherTenantId} />
       </div>
       {hasDetails && (
         <Button
@@ -43,12 +46,14 @@ export function ChangeRow({ change, isNew = false }: { change: AuditEntry; isNew
       )}
       {expanded && (
         <div id={detailsId} className="changes-details">
-          <FieldChanges change={change} otherTenant={otherTenant} />
+          <FieldChanges change={change} tenantId={otherTenantId} />
           <div className="changes-details-footer">
+            {change.by && <span className="secondary">{t.byAccount(change.by)}</span>}
+            {otherTenantId && <span className="secondary">{t.ofTenant(otherTenantId)}</span>}
             {address && <span className="secondary">{t.fromAddress(address)}</span>}
             {resource !== 'login' && (
               <Link
-                to={`/changes?resource=${resource}&resourceId=${resourceId}${otherTenant ? `&tenant=${tenantId}` : ''}`}
+                to={`/changes?resource=${resource}&resourceId=${resourceId}${otherTenantId ? `&tenant=${otherTenantId}` : ''}`}
               >
                 {t.changesOfRecord}
               </Link>

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Alert, Button } from 'antd';
 import { Link } from 'react-router';
-import { api } from '../api.ts';
+import { type AuditEntry, api } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { liveUpdates } from '../live.ts';
@@ -9,7 +9,7 @@ import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator } from '../session.ts';
 import { useStore } from '../store.ts';
 import { Card } from '../ui/card.tsx';
-import { getResourceName } from '../ui/change-summary.tsx';
+import { useResourceName } from '../ui/change-summary.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
 import { ChangeDays } from './change-days.tsx';
@@ -110,16 +110,7 @@ function List({ params, setParams }: Props) {
   return (
     <>
       {params.resourceId && (
-        <Alert
-          type="info"
-          className="margin-bottom"
-          title={t.onlyChangesOf(getResourceName(first) || `#${params.resourceId}`)}
-          action={
-            <Button size="small" onClick={() => setParams({ resource: null, resourceId: null })}>
-              {t.showAll}
-            </Button>
-          }
-        />
+        <OneRecordNotice change={first} onShowAll={() => setParams({ resource: null, resourceId: null })} />
       )}
       <ChangeDays rows={rows} />
       {error && <LoadError error={error} />}
@@ -131,5 +122,23 @@ function List({ params, setParams }: Props) {
         </p>
       )}
     </>
+  );
+}
+
+/** Says that only the changes of one record are shown. */
+function OneRecordNotice({ change, onShowAll }: { change: AuditEntry; onShowAll: () => void }) {
+  const t = useTexts(changesTexts);
+  const name = useResourceName(change);
+  return (
+    <Alert
+      type="info"
+      className="margin-bottom"
+      title={t.onlyChangesOf(name || `#${change.resourceId}`)}
+      action={
+        <Button size="small" onClick={onShowAll}>
+          {t.showAll}
+        </Button>
+      }
+    />
   );
 }

@@ -5,6 +5,7 @@ import type { Diff } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
 import { FieldChanges } from '../ui/field-changes.tsx';
+import { type Author, useOperator } from '../ui/operator.tsx';
 import { AuthorsContext } from './period-changes.ts';
 import { diffTexts } from './texts.ts';
 
@@ -48,9 +49,18 @@ function DepartmentLink({ deptId, name, deleted = false }: { deptId: number; nam
 
 /** The user who changed a department last in the period. */
 function By({ deptId }: { deptId: number }) {
+  const author = useContext(AuthorsContext).get(String(deptId));
+  return author ? <AuthorName author={author} /> : null;
+}
+
+export function AuthorName({ author }: { author: Author }) {
   const t = useTexts(diffTexts);
-  const by = useContext(AuthorsContext).get(String(deptId));
-  return by ? <span className="secondary changes-by">{t.by(by)}</span> : null;
+  const { name, account } = useOperator(author);
+  return (
+    <span className="secondary changes-by" title={account}>
+      {t.by(name)}
+    </span>
+  );
 }
 
 function DepartmentPath({ path }: { path: string[] }) {

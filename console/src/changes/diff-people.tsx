@@ -1,16 +1,26 @@
 import { Link } from 'react-router';
+import type { Diff } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
-import { useDepartmentNames } from '../ui/department-select.tsx';
 import { FieldChanges } from '../ui/field-changes.tsx';
+import { useDepartmentNames } from '../ui/record-names.ts';
+import { AuthorName } from './diff-lists.tsx';
 import type { PersonChange } from './period-changes.ts';
 import { diffTexts } from './texts.ts';
 
 const KINDS = ['joined', 'transferred', 'edited', 'left'] as const;
 
+interface Props {
+  people: readonly PersonChange[];
+  truncated: boolean;
+  /** Departments that were deleted in the period. They cannot be read any more, but users left them. */
+  deletedDepartments: Diff['deleted'];
+}
+
 /** The users who were created, moved, changed or deleted in a period, and by whom. */
-export function PeopleDiff({ people, truncated }: { people: readonly PersonChange[]; truncated: boolean }) {
+export function PeopleDiff({ people, truncated, deletedDepartments }: Props) {
   const t = useTexts(diffTexts);
+  const deletedNames = new Map(deletedDepartments.map(({ deptId, deptName }) => [deptId, deptName]));
   return (
     <>
       {KINDS.map((kind) => {
@@ -20,7 +30,7 @@ export function PeopleDiff({ people, truncated }: { people: readonly PersonChang
             <Card key={kind} title={t[kind](rows.length)}>
               <ul className="item-list">
                 {rows.map((person) => (
-                  <Person key={person.id} person={person} />
+                  <Person key={person.id} person={person} deletedNames={deletedNames} />
                 ))}
               </ul>
             </Card>
@@ -32,18 +42,24 @@ export function PeopleDiff({ people, truncated }: { people: readonly PersonChang
   );
 }
 
-function Person({ person: { id, kind, by, before, after } }: { person: PersonChange }) {
+interface PersonProps {
+  person: PersonChange;
+  deletedNames: ReadonlyMap<number, string>;
+}
+
+function Person({ person: { id, kind, author, before, after }, deletedNames }: PersonProps) {
   const t = useTexts(diffTexts);
   const ids = [before?.deptId, after?.deptId].flatMap((deptId) => (deptId ? [deptId] : []));
   const names = useDepartmentNames(kind === 'edited' ? [] : ids);
-  const nameOf = (deptId: number | null | undefined) => (deptId ? (names.get(deptId) ?? `#${deptId}`) : t.noDepartment);
+  const nameOf = (deptId: number | null | undefined) =>
+    deptId ? (names.get(deptId) ?? deletedNames.get(deptId) ?? `#${deptId}`) : t.noDepartment;
   const user = after ?? before;
   const name = user?.nickName || user?.userName || `#${id}`;
   const to = after ? `/people/${id}` : `/changes?resource=user&resourceId=${id}`;
   return (
     <li className="changes-diff-item">
       <Link to={to}>{name}</Link>
-      <span className="secondary changes-by">{t.by(by)}</span>
+      <AuthorName author={author} />
       {kind === 'edited' ? (
         <FieldChanges change={{ resource: 'user', before, after }} />
       ) : (

@@ -75,7 +75,8 @@ function DiffLists({ diff, from, to }: { diff: Diff; from: string; to: string | 
   const users = usePeriodChanges('user', from, to);
   const hasDepartments = Object.values(diff).some(({ length }) => length > 0);
   const people = diffPeople(users.rows);
-  if (!hasDepartments && users.isPending) return <Loading />;
+  // Wait for both, so that all rows are rendered at once and their names are read with one request.
+  if (departments.isPending || users.isPending) return <Loading />;
   if (!hasDepartments && people.length === 0) return <Empty text={t.noChanges} />;
   return (
     <AuthorsContext value={authorsOf(departments.rows)}>
@@ -84,7 +85,7 @@ function DiffLists({ diff, from, to }: { diff: Diff; from: string; to: string | 
       <Renamed rows={diff.renamed} />
       <Changed rows={diff.changed} />
       <Deleted rows={diff.deleted} />
-      <PeopleDiff people={people} truncated={users.truncated} />
+      <PeopleDiff people={people} truncated={users.truncated} deletedDepartments={diff.deleted} />
     </AuthorsContext>
   );
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { createContext } from 'react';
 import { type AuditEntry, api, type User } from '../api.ts';
 import { queryKeys } from '../query-keys.ts';
+import type { Author } from '../ui/operator.tsx';
 
 /** The service returns this many changes in one response. */
 const MAX_CHANGES = 500;
@@ -17,18 +18,18 @@ export function usePeriodChanges(resource: 'department' | 'user', from: string, 
 }
 
 /** The user who changed each record last, by the id of the record. */
-export const AuthorsContext = createContext<ReadonlyMap<string, string>>(new Map());
+export const AuthorsContext = createContext<ReadonlyMap<string, Author>>(new Map());
 
-export function authorsOf(rows: readonly AuditEntry[]): Map<string, string> {
-  const authors = new Map<string, string>();
-  for (const { resourceId, by } of rows) if (!authors.has(resourceId)) authors.set(resourceId, by);
+export function authorsOf(rows: readonly AuditEntry[]): Map<string, Author> {
+  const authors = new Map<string, Author>();
+  for (const row of rows) if (!authors.has(row.resourceId)) authors.set(row.resourceId, row);
   return authors;
 }
 
 export interface PersonChange {
   id: string;
   kind: 'joined' | 'left' | 'transferred' | 'edited';
-  by: string;
+  author: Author;
   before: User | null;
   after: User | null;
 }
@@ -36,7 +37,8 @@ export interface PersonChange {
 /** What became of each user: from the state before the first change to the state after the last one. */
 export function diffPeople(rows: readonly AuditEntry[]): PersonChange[] {
   const people = new Map<string, PersonChange>();
-  for (const { resourceId, action, by, before, after } of rows) {
+  for (const row of rows) {
+    const { resourceId, action, before, after } = row;
     // A new password does not change the record.
     if (action === 'password changed') continue;
     const known = people.get(resourceId);
@@ -44,7 +46,7 @@ export function diffPeople(rows: readonly AuditEntry[]): PersonChange[] {
     people.set(resourceId, {
       id: resourceId,
       kind: kindOf(first, last),
-      by: known?.by ?? by,
+      author: known?.author ?? row,
       before: first,
       after: last,
     });

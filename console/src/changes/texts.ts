@@ -23,7 +23,6 @@ export const changesTexts = defineTexts({
     older: '更早的变更',
     details: '详情',
     detailsOf: (change: string) => `详情：${change}`,
-    inTenant: (tenant: string) => ` · 租户 ${tenant}`,
     fromAddress: (address: string) => `IP 地址：${address}`,
     changesOfRecord: '此对象的全部变更',
     revert: '撤销此变更',
@@ -57,6 +56,8 @@ export const changesTexts = defineTexts({
     quotas: (count: number) => `${count} 项配额`,
     notices: (count: number) => `${count} 条提醒`,
     records: (count: number) => `${count} 项`,
+    byAccount: (account: string) => `操作人账号：${account}`,
+    ofTenant: (code: string) => `租户编号：${code}`,
   },
   en: {
     title: 'Changes',
@@ -80,7 +81,6 @@ export const changesTexts = defineTexts({
     older: 'Older changes',
     details: 'Details',
     detailsOf: (change: string) => `Details: ${change}`,
-    inTenant: (tenant: string) => ` · tenant ${tenant}`,
     fromAddress: (address: string) => `IP address: ${address}`,
     changesOfRecord: 'All changes to this record',
     revert: 'Revert this change',
@@ -116,6 +116,8 @@ export const changesTexts = defineTexts({
     quotas: (count: number) => `${count} ${count === 1 ? 'quota' : 'quotas'}`,
     notices: (count: number) => `${count} ${count === 1 ? 'notice' : 'notices'}`,
     records: (count: number) => `${count} ${count === 1 ? 'record' : 'records'}`,
+    byAccount: (account: string) => `Operator account: ${account}`,
+    ofTenant: (code: string) => `Tenant code: ${code}`,
   },
 });
 

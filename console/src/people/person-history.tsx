@@ -51,7 +51,7 @@ export function PersonHistory({ id, tenantId }: { id: number; tenantId: string |
       ) : (
         <ol className="item-list" aria-label={t.history}>
           {rows.map((change) => (
-            <HistoryEntry key={change.id} change={change} otherTenant={tenantId !== undefined} />
+            <HistoryEntry key={change.id} change={change} tenantId={tenantId} />
           ))}
         </ol>
       )}
@@ -64,7 +64,7 @@ export function PersonHistory({ id, tenantId }: { id: number; tenantId: string |
   );
 }
 
-function HistoryEntry({ change, otherTenant }: { change: AuditEntry; otherTenant: boolean }) {
+function HistoryEntry({ change, tenantId }: { change: AuditEntry; tenantId: string | undefined }) {
   const t = useTexts(changeTexts);
   const { action, by, byUserId, byTenantId, time, before, after } = change;
   return (
@@ -82,7 +82,7 @@ function HistoryEntry({ change, otherTenant }: { change: AuditEntry; otherTenant
           <span>{formatDateTime(time)}</span>
         </span>
       </div>
-      {(before || after) && <FieldChanges change={change} otherTenant={otherTenant} />}
+      {(before || after) && <FieldChanges change={change} tenantId={tenantId} />}
     </li>
   );
 }

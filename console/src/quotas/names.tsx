@@ -3,7 +3,7 @@ import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { useDepartmentNames } from '../ui/department-select.tsx';
+import { useDepartmentNames } from '../ui/record-names.ts';
 import { sumsTexts } from './texts.ts';
 
 /** A user of the tenant, or of the current one: its administrators act in the tenants below. */

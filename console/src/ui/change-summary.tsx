@@ -1,12 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import { type AuditEntry, api } from '../api.ts';
+import type { AuditEntry } from '../api.ts';
 import { useTexts } from '../language.ts';
-import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { changeTexts } from './change-texts.ts';
+import { getNotice, type Notice, useNoticeText } from './notice-text.ts';
+import { useOperator } from './operator.tsx';
 import { useQuotaName } from './quota-texts.ts';
+import { useTenantsByCode, useUserNames } from './record-names.ts';
 import { StatusTag } from './status-tag.tsx';
 import { getPersonPath } from './user/person-link.tsx';
 
@@ -16,8 +17,14 @@ export function ChangeSummary({ change, children }: { change: AuditEntry; childr
   return (
     <div className="change">
       <div className="change-title">
-        <ActionTag action={change.action} />
-        {change.resource !== 'login' && <span className="secondary">{t[change.resource]}</span>}
+        {change.resource === 'notice' ? (
+          <StatusTag tone="warning">{t.notice}</StatusTag>
+        ) : (
+          <>
+            <ActionTag action={change.action} />
+            {change.resource !== 'login' && <span className="secondary">{t[change.resource]}</span>}
+          </>
+        )}
         <ResourceLink change={change} />
       </div>
       <ActorAndTime change={change}>{children}</ActorAndTime>
@@ -27,16 +34,10 @@ export function ChangeSummary({ change, children }: { change: AuditEntry; childr
 
 /** Who made a change, and when. */
 export function ActorAndTime({ change, children }: { change: AuditEntry; children?: ReactNode }) {
-  const t = useTexts(changeTexts);
-  const ownTenantId = useMe().tenant.tenantId;
-  const userName = change.by || t.system;
-  const { byTenantId } = change;
+  const { name, account } = useOperator(change);
   return (
     <div className="secondary">
-      {t.byUser(
-        byTenantId && byTenantId !== ownTenantId ? t.userOfTenant(userName, byTenantId) : userName,
-        formatDateTime(change.time),
-      )}
+      <span title={account}>{name}</span> · {formatDateTime(change.time)}
       {children}
     </div>
   );
@@ -61,23 +62,40 @@ export function ActionTag({ action }: { action: string }) {
 function ResourceLink({ change }: { change: AuditEntry }) {
   const { resource, resourceId, tenantId, action } = change;
   const ownTenantId = useMe().tenant.tenantId;
-  const nameOfQuota = useQuotaName();
-  const recordedName = resource === 'quota' ? nameOfQuota(getResourceName(change)) : getResourceName(change);
+  const recordedName = useResourceName(change);
   // A password change contains no record, so the name has to be read.
-  const { data } = useQuery({
-    queryKey: queryKeys.users.detail(Number(resourceId), tenantId, 'name'),
-    queryFn: ({ signal }) => api.readUser(resourceId, tenantId === ownTenantId ? {} : { tenantId }, signal),
-    enabled: resource === 'user' && recordedName === '',
-  });
-  const user = data?.data;
-  const name = recordedName || user?.nickName || user?.userName || `#${resourceId}`;
+  const isUnnamedUser = resource === 'user' && recordedName === '';
+  const scope = tenantId === ownTenantId ? undefined : tenantId;
+  const users = useUserNames(isUnnamedUser ? [Number(resourceId)] : [], scope);
+  const notice = getNotice(change);
+  const tenants = useTenantsByCode([notice?.tenantId ?? null]);
+  const name = recordedName || users.get(Number(resourceId)) || `#${resourceId}`;
   if (resource === 'login') return null;
-  const path = getResourcePath(change, ownTenantId);
+  const path = notice
+    ? getNoticePath(notice, ownTenantId, tenants.get(notice.tenantId)?.id)
+    : getResourcePath(change, ownTenantId);
   // The page of a user says that they were deleted.
   if (action === 'deleted' && resource !== 'user')
     return <Link to={`/changes?resource=${resource}&resourceId=${resourceId}`}>{name}</Link>;
   return path ? <Link to={path}>{name}</Link> : <span>{name}</span>;
 }
+
+/** The name of the record that a change is about; of a notice, what it says. Empty if the change contains no record. */
+export function useResourceName(change: AuditEntry): string {
+  const nameOfQuota = useQuotaName();
+  const describe = useNoticeText();
+  const notice = getNotice(change);
+  const isAboutOther = notice !== null && notice.tenantId !== change.tenantId;
+  const tenants = useTenantsByCode([isAboutOther ? notice.tenantId : null]);
+  if (notice)
+    return describe(notice, isAboutOther ? tenants.get(notice.tenantId)?.tenantName || notice.tenantId : undefined);
+  return change.resource === 'quota' ? nameOfQuota(getResourceName(change)) : getResourceName(change);
+}
+
+const getNoticePath = ({ quota, tenantId }: Notice, ownTenantId: string, id: string | undefined) => {
+  if (quota) return `/quotas/${quota}${tenantId === ownTenantId ? '' : `?tenantId=${tenantId}`}`;
+  return id && tenantId !== ownTenantId ? `/tenants/${id}` : undefined;
+};
 
 export function getResourceName({ before, after }: Pick<AuditEntry, 'before' | 'after'>): string {
   const record = (after ?? before ?? {}) as Record<string, string | null>;

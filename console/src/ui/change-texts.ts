@@ -19,8 +19,10 @@ export const changeTexts = defineTexts({
     passed: '登录成功',
     refused: '登录失败',
     byUser: (user: string, time: string) => `${user} · ${time}`,
-    userOfTenant: (user: string, tenant: string) => `${user}（租户 ${tenant}）`,
+    userOfTenant: (user: string, tenant: string) => `${user} · ${tenant}`,
     system: '系统',
+    tenantCode: (code: string) => `租户 ${code}`,
+    inTenant: (tenant: string) => `租户 ${tenant}`,
   },
   en: {
     department: 'Department',
@@ -40,7 +42,9 @@ export const changeTexts = defineTexts({
     passed: 'Logged in',
     refused: 'Login failed',
     byUser: (user: string, time: string) => `${user} · ${time}`,
-    userOfTenant: (user: string, tenant: string) => `${user} (tenant ${tenant})`,
+    userOfTenant: (user: string, tenant: string) => `${user} · ${tenant}`,
     system: 'System',
+    tenantCode: (code: string) => `tenant ${code}`,
+    inTenant: (tenant: string) => `tenant ${tenant}`,
   },
 });

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { api } from '../api.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useDepartmentNames } from './department-select.tsx';
+import { useDepartmentNames } from './record-names.ts';
 
 /** A department and its ancestors, from the top down. */
 export type DepartmentPath = { id: number; name: string }[];

@@ -1,9 +1,9 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Select, Spin } from 'antd';
 import { useState } from 'react';
-import { api } from '../api.ts';
 import { defineTexts, useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { useDepartmentNames, useDepartmentsById } from './record-names.ts';
 import { searchDepartments } from './search-departments.ts';
 import { StatusTag } from './status-tag.tsx';
 import { useDebouncedValue } from './use-debounced-value.ts';
@@ -129,15 +129,9 @@ function useDepartmentOptions(selectedIds: number[]) {
   };
 }
 
-/** The names of departments of the current tenant by id. Unknown ids are missing. */
-export function useDepartmentNames(ids: number[]): Map<number, string> {
-  const rows = useDepartments(ids);
-  return new Map(rows.map(({ deptId, deptName }) => [deptId, deptName]));
-}
-
 /** The names from the top down to each department. */
 function useDepartmentPaths(ids: number[]): Map<number, string[]> {
-  const rows = useDepartments(ids);
+  const rows = useDepartmentsById(ids);
   const pathOf = (ancestors: string) => ancestors.split(',').map(Number).filter(Boolean);
   const names = useDepartmentNames(rows.flatMap(({ ancestors }) => pathOf(ancestors)));
   return new Map(
@@ -146,15 +140,4 @@ function useDepartmentPaths(ids: number[]): Map<number, string[]> {
       [...pathOf(ancestors).map((id) => names.get(id) ?? '…'), deptName],
     ]),
   );
-}
-
-function useDepartments(ids: number[]) {
-  const uniqueIds = [...new Set(ids)].sort((a, b) => a - b).slice(0, 500);
-  const { data } = useQuery({
-    queryKey: queryKeys.departments.batch(uniqueIds),
-    queryFn: ({ signal }) => api.readDepartments(uniqueIds, signal),
-    placeholderData: keepPreviousData,
-    enabled: uniqueIds.length > 0,
-  });
-  return data?.data.rows ?? [];
 }

@@ -23,6 +23,8 @@ export const recordTexts = defineTexts({
     noChanges: '暂无数据',
     onlyMetadata: '仅修改人和修改时间有变化',
     moreFields: (count: number) => `另有 ${count} 个字段`,
+    percent: '已用比例（%）',
+    days: '剩余天数不超过',
   },
   en: {
     parentId: 'Parent department',
@@ -38,6 +40,8 @@ export const recordTexts = defineTexts({
     noChanges: 'No data',
     onlyMetadata: 'Only the last editor and the time of the change differ',
     moreFields: (count: number) => `${count} more ${count === 1 ? 'field' : 'fields'}`,
+    percent: 'Used (%)',
+    days: 'Days left, at most',
   },
 });
 
@@ -92,6 +96,8 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
       };
     case 'quota':
       return { quota: q.quota, total: q.total, period: q.period, pooled: q.pooled };
+    case 'notice':
+      return { quota: q.quota, percent: t.percent, used: q.used, total: q.total, endTime: f.endTime, days: t.days };
     case 'login':
       return { userName: u.userName, reason: t.reason };
     default:

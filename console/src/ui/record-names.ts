@@ -1,0 +1,89 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { api, type TenantNode } from '../api.ts';
+import { queryKeys } from '../query-keys.ts';
+import { useMe } from '../session.ts';
+import { createBatchLoader } from './batch-loader.ts';
+
+/** Names of records that rows of lists refer to. All rows that are rendered together share one request. */
+
+const loadDepartment = createBatchLoader(
+  async (ids, tenantId) => (await api.readDepartments(ids, undefined, { tenantId })).data.rows,
+  ({ deptId }) => deptId,
+);
+
+const loadUser = createBatchLoader(
+  async (ids, tenantId) => (await api.readUsers(ids, undefined, { tenantId })).data.rows,
+  ({ userId }) => userId,
+);
+
+/** Names change rarely, and live updates invalidate them. */
+const NAMES_STALE_MS = 60_000;
+
+const unique = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b);
+
+/** Departments by their ids. Unknown ids are missing. Without `tenantId`, they belong to the current tenant. */
+export function useDepartmentsById(ids: readonly number[], tenantId?: string) {
+  return useQueries({
+    queries: unique(ids).map((id) => ({
+      queryKey: queryKeys.departments.named(id, tenantId),
+      queryFn: () => loadDepartment(id, tenantId),
+    })),
+    combine: (results) => results.flatMap(({ data }) => data ?? []),
+  });
+}
+
+/** The names of departments by id. */
+export function useDepartmentNames(ids: readonly number[], tenantId?: string): Map<number, string> {
+  const isReadable = useIsReadable(ids.length > 0 ? tenantId : undefined);
+  const rows = useDepartmentsById(isReadable ? ids : [], tenantId);
+  return new Map(rows.map(({ deptId, deptName }) => [deptId, deptName]));
+}
+
+/** The names of users by id, for display. Deleted users are missing. */
+export function useUserNames(ids: readonly number[], tenantId?: string): Map<number, string> {
+  const isReadable = useIsReadable(ids.length > 0 ? tenantId : undefined);
+  const rows = useQueries({
+    queries: unique(isReadable ? ids : []).map((id) => ({
+      queryKey: queryKeys.users.detail(id, tenantId, 'named'),
+      queryFn: () => loadUser(id, tenantId),
+      staleTime: NAMES_STALE_MS,
+    })),
+    combine: (results) => results.flatMap(({ data }) => data ?? []),
+  });
+  return new Map(rows.map(({ userId, nickName, userName }) => [userId, nickName || userName]));
+}
+
+/**
+ * The tenants that the current one manages, by code. One request reads up to 10,000; with more tenants than that, the map is empty
+ * and screens show the codes. Nothing is read unless one of the codes belongs to another tenant.
+ */
+export function useTenantsByCode(codes: readonly (string | null)[]): ReadonlyMap<string, TenantNode> {
+  const ownTenantId = useMe().tenant.tenantId;
+  const { data } = useQuery({
+    queryKey: queryKeys.tenants.byCode,
+    queryFn: async ({ signal }) => {
+      const tenants = new Map<string, TenantNode>();
+      const add = (node: TenantNode) => {
+        tenants.set(node.tenantId, node);
+        node.children.forEach(add);
+      };
+      add((await api.readTenantTree({}, signal)).data);
+      return tenants;
+    },
+    enabled: codes.some((code) => code && code !== ownTenantId),
+    staleTime: NAMES_STALE_MS,
+    structuralSharing: false,
+  });
+  return data ?? NO_TENANTS;
+}
+
+/**
+ * Whether records of the tenant can be read: those of tenants above the current one cannot. All rows wait for the list of tenants, so
+ * that each tenant gets one request.
+ */
+function useIsReadable(tenantId: string | undefined): boolean {
+  const tenants = useTenantsByCode([tenantId ?? null]);
+  return tenantId === undefined || tenants.has(tenantId);
+}
+
+const NO_TENANTS: ReadonlyMap<string, TenantNode> = new Map();
