@@ -133,6 +133,23 @@ test('saving a tenant that someone else has edited shows the conflict', async ()
   assert.equal((await readTenant(south)).contactUserName, '商量好的');
 });
 
+test('the conflict dialog shows the parents of a moved tenant by name', async () => {
+  const moved = await createTenant({ tenantName: '搬迁公司', tenantParent: groupCode });
+  const { tenantId: westCode } = await readTenant(await createTenant({ tenantName: '西北控股' }));
+  await logInOnPage(page, {}, `/tenants/${moved}/edit`);
+  await page.getByLabel('联系人').fill('我写的');
+  await root.patch(`/system/tenant-api/${moved}`, { tenantParent: westCode });
+  await page.getByRole('button', { name: '保存' }).click();
+  const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
+  const { tenantName: groupName } = await readTenant(group);
+  await conflict.getByRole('row', { name: `上级租户 西北控股 ${westCode} ${groupName} ${groupCode}` }).waitFor();
+  await conflict.getByRole('button', { name: '使用对方的版本' }).click();
+  await conflict.waitFor({ state: 'detached' });
+  assert.equal((await readTenant(moved)).tenantParent, westCode);
+  await page.getByRole('button', { name: '取消' }).click();
+  await page.getByRole('heading', { level: 1, name: '搬迁公司', exact: true }).waitFor();
+});
+
 const chooseAction = async (name: string) => {
   await page.getByRole('button', { name: /^更多操作/ }).click();
   await page.getByRole('menuitem', { name, exact: true }).click();

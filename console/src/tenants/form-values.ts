@@ -85,20 +85,26 @@ export function toInput(values: TenantValues): TenantInput {
 
 export const toUpdate = (id: string, values: TenantValues): TenantUpdate => ({ id, ...toInput(values) });
 
+interface DisplayOptions {
+  t: FieldTexts;
+  /** The names of parents by code. */
+  names: ReadonlyMap<string, string>;
+}
+
 /** The fields that differ, with labels and display values. */
-export function compareValues(theirs: Tenant, mine: TenantValues, t: FieldTexts) {
-  const [theirFields, myFields] = [toDisplayFields(toFormValues(theirs), t), toDisplayFields(mine, t)];
+export function compareValues(theirs: Tenant, mine: TenantValues, options: DisplayOptions) {
+  const [theirFields, myFields] = [toDisplayFields(toFormValues(theirs), options), toDisplayFields(mine, options)];
   return theirFields
     .map(({ field, value }, index) => ({ field, theirs: value, mine: myFields[index]?.value ?? '' }))
     .filter((conflict) => conflict.theirs !== conflict.mine)
     .map(({ field, theirs, mine }) => ({ field, theirs: truncate(theirs) || '—', mine: truncate(mine) || '—' }));
 }
 
-function toDisplayFields(values: TenantValues, t: FieldTexts): { field: string; value: string }[] {
+function toDisplayFields(values: TenantValues, { t, names }: DisplayOptions): { field: string; value: string }[] {
   const accounts = values.unlimited ? t.unlimited : String(values.accountCount ?? '');
   return [
     ...TEXT_FIELDS.map((key) => ({ field: t[key], value: values[key]?.trim() ?? '' })),
-    { field: t.tenantParent, value: values.tenantParent ?? '' },
+    { field: t.tenantParent, value: formatParent(values.tenantParent ?? '', names) },
     { field: t.startTime, value: values.startTime ?? '' },
     { field: t.endTime, value: values.endTime ?? '' },
     { field: t.status, value: values.status === '0' ? t.normal : t.disabled },
@@ -108,5 +114,8 @@ function toDisplayFields(values: TenantValues, t: FieldTexts): { field: string; 
     ...RULES.map((key) => ({ field: t[key], value: values.rules?.[key] ?? '' })),
   ];
 }
+
+/** The name, and the code as in the field where the parent is selected: different tenants can have the same name. */
+const formatParent = (code: string, names: ReadonlyMap<string, string>) => `${names.get(code) ?? ''} ${code}`.trim();
 
 const truncate = (text: string) => (text.length > 80 ? `${text.slice(0, 80)}…` : text);

@@ -16,8 +16,21 @@ export function useSaveTenant() {
         save: (ifMatch) => api.updateTenant(toUpdate(id, values), ifMatch),
         read: () => api.readTenant(id),
         showTheirs,
-        getConflicts: (theirs) => compareValues(theirs, values, getTexts(fieldTexts)),
+        getConflicts: async (theirs) => {
+          const names = await readNames([theirs.tenantParent, values.tenantParent]);
+          return compareValues(theirs, values, { t: getTexts(fieldTexts), names });
+        },
       }),
     [saveOrResolve],
   );
+}
+
+/** The names of tenants by code. The code of a tenant that cannot be read stands for its name. */
+async function readNames(codes: (string | null)[]): Promise<Map<string, string>> {
+  const uniqueCodes = [...new Set(codes)].filter((code) => code !== null);
+  // Only different parents are shown.
+  if (uniqueCodes.length < 2) return new Map();
+  const lists = await Promise.allSettled(uniqueCodes.map((tenantId) => api.listTenants({ tenantId })));
+  const rows = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value.data.rows : []));
+  return new Map(rows.map(({ tenantId, tenantName }) => [tenantId, tenantName ?? '']));
 }

@@ -17,7 +17,7 @@ interface SaveOptions<T> {
   /** Fills the form with the other user's version and remembers its ETag. */
   showTheirs: (theirs: Versioned<T>) => void;
   /** The fields that differ, as labels and display values. */
-  getConflicts?: (theirs: T) => Conflict[];
+  getConflicts?: (theirs: T) => Conflict[] | Promise<Conflict[]>;
 }
 
 type SaveOutcome = 'saved' | 'theirs' | 'cancelled';
@@ -38,7 +38,7 @@ export function useConflictDialog() {
           if (!isApiError(error, 'CHANGED_MEANWHILE')) throw error;
         }
         const theirs = await read();
-        const choice = await askUser(dialogs, updatedBy(theirs.data), getConflicts?.(theirs.data) ?? []);
+        const choice = await askUser(dialogs, updatedBy(theirs.data), (await getConflicts?.(theirs.data)) ?? []);
         if (choice === 'cancelled') return choice;
         if (choice === 'theirs') {
           showTheirs(theirs);
