@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { listBackups } from '../../db/backup/manifest.ts';
+import { formatManifest, listBackups, type StoredBackup } from '../../db/backup/manifest.ts';
 import { newFolder, runTool } from '../support/backups.ts';
 import { connectTo, newDataFolder, type Run, startWithoutDeadlines, usedDataFolder } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
@@ -34,10 +34,36 @@ test('one process takes backups, old ones are removed with the log that only the
   const first = String(kept[0]?.manifest.firstSegment).slice(8);
   const segments = fs.readdirSync(archive).filter((name) => /^[0-9A-F]{24}$/.test(name));
   assert.ok(segments.length > 0);
+  assert.ok(segments.includes(String(kept[0]?.manifest.firstSegment)), `the oldest backup needs ${first}: ${segments}`);
   assert.ok(segments.length <= kept.length * 2 + 4, `the archive has been cleaned up: ${segments} since ${first}`);
   const restored = await runTool('restore', newDataFolder(), ['--from', folder, '--until', 'latest'], settings);
   assert.equal(restored.status, 0, restored.stderr);
   assert.match(restored.stderr, /1 departments/);
+});
+
+test('backups of other databases, and those with other names, are never removed', async () => {
+  const dataDir = await usedDataFolder();
+  const folder = newFolder('backups');
+  const settings = { BANYAN_BACKUP_FOLDER: folder, BANYAN_BACKUP_KEEP: '1' };
+  const first = startWithoutDeadlines(dataDir, settings, backingUp(3_600_000));
+  await first.ready();
+  await waitFor('the first backup is complete', () => completed(first) === 1);
+  assert.equal(await first.stop(), 0, first.stderr);
+  const [backup] = listBackups(folder) as [StoredBackup];
+  fs.renameSync(backup.folder, path.join(folder, 'before the upgrade'));
+  const foreign = path.join(folder, '2020-01-01T00-00-00.000Z');
+  fs.mkdirSync(foreign);
+  const { name, text } = formatManifest({ ...backup.manifest, system: '7', time: '2020-01-01T00:00:00.000Z' });
+  fs.writeFileSync(path.join(foreign, name), text);
+
+  const second = startWithoutDeadlines(dataDir, settings, backingUp(1));
+  await second.ready();
+  await waitFor('three backups are complete', () => completed(second) >= 3);
+  assert.equal(await second.stop(), 0, second.stderr);
+  const names = listBackups(folder).map((each) => path.basename(each.folder));
+  assert.deepEqual(names.slice(0, 2), ['2020-01-01T00-00-00.000Z', 'before the upgrade']);
+  // The second one is complete, and the older one has not been removed for it yet.
+  assert.ok(names.length === 3 || names.length === 4, String(names));
 });
 
 test('a failed backup is reported and retried, and a backup that is not due is not taken', async () => {
