@@ -50,6 +50,26 @@ test('what another administrator changes appears in the tree and is marked for a
   expectNoCspViolations(page);
 });
 
+test('the tree counts users whom another administrator adds, moves and deletes, without a reload', async () => {
+  const { admin, web, market } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
+  const expectCounts = async (counts: Record<string, string>) => {
+    for (const [name, count] of Object.entries(counts)) {
+      await waitFor(
+        `${name}: ${count}`,
+        async () => (await row(page, name).getAttribute('aria-description')) === count,
+      );
+    }
+  };
+  await expectCounts({ 前端组: '0 人', 市场部: '0 人', 总部: '0 人' });
+  const id = await admin.createUser({ userName: 'wang', deptId: web });
+  await expectCounts({ 前端组: '1 人', 研发部: '1 人', 总部: '1 人' });
+  expectOk(await admin.patch(`/system/user-api/${id}`, { deptId: market }));
+  await expectCounts({ 前端组: '0 人', 研发部: '0 人', 市场部: '1 人', 总部: '1 人' });
+  expectOk(await admin.delete(`/system/user-api/${id}`));
+  await expectCounts({ 市场部: '0 人', 总部: '0 人' });
+});
+
 test('an open form keeps what was typed when someone else saves the same record, and the conflict is shown', async () => {
   const { admin, market } = await createCompany(service);
   const page = await logInLive(credentialsOf(admin), `/departments/${market}`);
