@@ -220,6 +220,15 @@ test('the page of a person shows departments, leaders, role and history, and end
   expectNoCspViolations(page);
 });
 
+test('administrators cannot end all of their own sessions on the page of their person', async () => {
+  const { admin } = await createMembers();
+  const { userId } = (await admin.get('/auth/me')).data.user;
+  const page = await fixture.logIn(credentialsOf(admin), `/people/${userId}`);
+  const sessions = page.getByRole('list', { name: '登录设备' });
+  await sessions.getByText('当前设备').waitFor();
+  assert.equal(await page.getByRole('button', { name: '退出所有设备' }).count(), 0);
+});
+
 test('the page of a deleted person says so, shows their history and restores them', async () => {
   const { admin, mei } = await createMembers();
   const page = await fixture.logIn(credentialsOf(admin), `/people/${mei}`);
