@@ -75,6 +75,10 @@ await nameBoss(group, '高敏');
 await nameBoss(shanghai, '周南');
 const { lab, plant } = await createDepartments(shanghai, { lab: { deptName: '检测部' }, plant: { deptName: '工厂' } });
 await shanghai.createDepartment({ deptName: '质量部' });
+await shanghai.createUser({ userName: 'deputy', nickName: '陈北', roles: ['admin'] });
+const deputy = await service.logIn(shanghai.tenantId, 'deputy');
+const store = await deputy.createDepartment({ deptName: '仓储部' });
+assert.equal((await deputy.patch(`/system/dept-api/${store}`, { parentId: Number(lab) })).code, 200);
 assert.equal((await shanghai.patch(`/system/dept-api/${lab}`, { parentId: Number(plant) })).code, 200);
 assert.equal(
   (await group.patch(`/system/dept-api/${plant}?tenantId=${shanghai.tenantId}`, { deptName: '一号工厂' })).code,
@@ -96,6 +100,7 @@ test('the audit log names tenants, operators and departments of other tenants, w
   await created.getByText('周南 · 上海分公司').waitFor();
   assert.equal(await created.getByText('周南 · 上海分公司').getAttribute('title'), `boss ${shanghai.tenantId}`);
   await rows.filter({ hasText: '上级部门 顶级 → 一号工厂' }).waitFor();
+  await rows.filter({ hasText: '上级部门 顶级 → 检测部' }).getByText('陈北 · 上海分公司').waitFor();
   const renamed = rows.filter({ hasText: '部门名称 工厂 → 一号工厂' });
   await renamed.getByText('高敏', { exact: true }).waitFor();
   const tenant = renamed.getByText('租户 上海分公司', { exact: true });
