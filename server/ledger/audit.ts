@@ -21,18 +21,25 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
   const codes = below ? await readSubtreeCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
   if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });
   if (below) await allowDescendantLedgers(tx);
-  const { rows, fitting } = await readFitting(listAudit(tx, codes, searchOf(filter), !below, limit + 1)).catch(
-    asInvalidTime(filter.from ? 'from' : 'to'),
-  );
-  const page = rows.slice(0, Math.min(limit, fitting));
-  const counts = filter.grouped && page.length > 0 ? await countBatches(tx, page) : [];
-  const counted = filter.grouped ? page.map((row, n) => ({ ...row, counts: countsAt(counts, n + 1) })) : page;
-  const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, counted);
-  return {
-    // A search for a name, or a part of one, must not find changes whose author is hidden: callers could guess names.
-    rows: searchesName(filter) ? shown.filter(({ by }, n) => by === page[n]?.by) : shown,
-    next: rows.length > page.length ? String(page.at(-1)?.id) : null,
+  const readPage = async (before: string | null) => {
+    const search = { ...searchOf(filter), before };
+    const { rows, fitting } = await readFitting(listAudit(tx, codes, search, !below, limit + 1)).catch(
+      asInvalidTime(filter.from ? 'from' : 'to'),
+    );
+    const page = rows.slice(0, Math.min(limit, fitting));
+    const counts = filter.grouped && page.length > 0 ? await countBatches(tx, page) : [];
+    const counted = filter.grouped ? page.map((row, n) => ({ ...row, counts: countsAt(counts, n + 1) })) : page;
+    const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, counted);
+    return {
+      // A search for a name, or a part of one, must not find changes whose author is hidden: callers could guess names.
+      rows: searchesName(filter) ? shown.filter(({ by }, n) => by === page[n]?.by) : shown,
+      next: rows.length > page.length ? String(page.at(-1)?.id) : null,
+    };
   };
+  // An empty page with a cursor would reveal that changes of a hidden author match.
+  let page = await readPage(filter.cursor || null);
+  while (page.rows.length === 0 && page.next !== null) page = await readPage(page.next);
+  return page;
 }
 
 const searchesName = ({ by, byPart }: AuditFilter) => by !== undefined || byPart !== undefined;
@@ -40,7 +47,7 @@ const searchesName = ({ by, byPart }: AuditFilter) => by !== undefined || byPart
 const countsAt = (counts: readonly (ChangeCount & { position: number })[], position: number): ChangeCount[] =>
   counts.filter((count) => count.position === position).map(({ position: _, ...count }) => count);
 
-const searchOf = (filter: AuditFilter): AuditSearch => ({
+const searchOf = (filter: AuditFilter): Omit<AuditSearch, 'before'> => ({
   resource: filter.resource ?? null,
   resourceId: filter.resourceId === undefined ? null : idOf(filter.resourceId),
   action: filter.action ?? null,
@@ -49,7 +56,6 @@ const searchOf = (filter: AuditFilter): AuditSearch => ({
   requestId: filter.requestId ?? null,
   from: filter.from ?? null,
   to: filter.to ?? null,
-  before: filter.cursor || null,
   latest: filter.latest ?? false,
   grouped: filter.grouped ?? false,
 });
