@@ -111,3 +111,19 @@ for (const { kind, word, viewports } of NAMES)
     await check('/home', '首页', 'as a member');
     assert.deepEqual(overflows, {});
   });
+
+test('the names in the navigation of a phone do not touch, in either language', async () => {
+  const viewport = { width: 360, height: 740 };
+  for (const language of ['en', 'zh'] as const) {
+    await logInOnPage(page, {}, '/home', { viewport, language });
+    const boxes = (await page.evaluate(`[...document.querySelectorAll('.navigation a > span:last-child')]
+      .filter((name) => name.checkVisibility()).map((name) => name.getBoundingClientRect().toJSON())`)) as {
+      left: number;
+      right: number;
+    }[];
+    assert.equal(boxes.length, 5);
+    for (const [n, { left }] of boxes.entries())
+      assert.ok(n === 0 || left - (boxes[n - 1]?.right ?? 0) >= 8, `${language}: ${JSON.stringify(boxes)}`);
+    assert.ok((boxes.at(-1)?.right ?? 0) <= viewport.width, JSON.stringify(boxes));
+  }
+});
