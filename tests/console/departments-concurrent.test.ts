@@ -74,7 +74,7 @@ test('departments found beyond the first page of siblings are updated when they 
   await expectEnd(page, ['2 新名', '2 组 244', '1 分部', '2 组 243', '2 老组']);
 
   // The user's own changes are shown as well.
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await page.getByLabel('部门名称').fill('改名');
   await page.getByRole('button', { name: '保存' }).click();
   await expectEnd(page, ['2 新名', '2 改名', '1 分部', '2 组 243', '2 老组']);

@@ -38,7 +38,7 @@ test('a link to a department opens it with its users, on a phone too', async () 
 test('saving a department that someone else has edited shows the conflict and overwrites nothing', async () => {
   const { admin, market } = await createCompany(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await page.getByLabel('部门名称').fill('市场与销售部');
   const { data } = await admin.get(`/system/dept-api/${market}`);
   await admin.put('/system/dept-api', { ...data, leader: '赵敏' });
@@ -121,7 +121,7 @@ test('the leader is a user who is found by their name, or any other text', async
   await admin.patch(`/system/dept-api/${market}`, { source: 'hr', externalId: 'D-1' });
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
   await page.getByText('D-1').waitFor();
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await page.getByLabel('负责人').fill('梅梅');
   await page.getByText(`mei，编号 ${mei}`).waitFor();
   // Enter selects the option that the arrow key has moved to, and does not submit the form.
@@ -139,11 +139,11 @@ test('the leader is a user who is found by their name, or any other text', async
   await page.getByRole('region', { name: '韩梅梅' }).getByText('E-7').waitFor();
   await expectNoAxeViolations(page);
   await page.goBack();
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await page.getByLabel('负责人').fill('待定');
   await page.getByText('输入姓名搜索用户，也可以填写其他文字').waitFor();
   await page.getByRole('button', { name: '保存' }).click();
-  await page.getByRole('button', { name: '编辑' }).waitFor();
+  await page.locator('#departments-edit').waitFor();
   const { data: after } = await admin.get(`/system/dept-api/${market}`);
   assert.deepEqual([after.leader, after.leaderId], ['待定', null]);
 });

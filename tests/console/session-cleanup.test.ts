@@ -59,7 +59,7 @@ test('a logout in another tab closes the conflict dialog and the "log out everyw
   const { admin, market } = await createCompany(service);
   const credentials = { tenantId: admin.tenantId, username: 'boss' };
   await logInOnBothTabs(credentials, `/departments/${market}`);
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await page.getByLabel('部门名称').fill('我写的部门');
   const { data } = await admin.get(`/system/dept-api/${market}`);
   await admin.put('/system/dept-api', { ...data, leader: '别人写的' });
@@ -92,7 +92,7 @@ test('going back closes an open dialog', async () => {
   await logInOnPage(page, { tenantId: admin.tenantId, username: 'boss' });
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
   await page.getByRole('treeitem', { name: '总部', exact: true }).click();
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await page.getByLabel('部门名称').fill('我写的部门');
   const { data } = await admin.get(`/system/dept-api/${top}`);
   await admin.put('/system/dept-api', { ...data, leader: '别人写的' });
@@ -146,7 +146,7 @@ test('a logout deletes unsaved drafts in every tab', async () => {
   await page.getByRole('button', { name: '新建下级' }).click();
   await page.getByRole('dialog').getByLabel('部门名称').fill('秘密部门');
   assert.equal(await countDrafts(page), 1);
-  await other.getByRole('button', { name: '编辑' }).click();
+  await other.locator('#departments-edit').click();
   await other.getByLabel('部门名称').fill('另一个秘密');
   assert.equal(await countDrafts(other), 1);
   // The draft must also be deleted when its screen is no longer open.

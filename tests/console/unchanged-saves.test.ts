@@ -16,7 +16,7 @@ test('saving a form in which nothing has changed writes nothing', async () => {
   const before = await countChanges();
   const message = page.getByText('内容没有变化，无需保存');
 
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await page.getByLabel('负责人').fill('竹');
   await page.getByLabel('负责人').fill(' 兰 ');
   await page.getByRole('button', { name: '保存' }).click();

@@ -61,7 +61,7 @@ test('undoing a move that took two requests restores both the parent and the ord
 test('an undo fails with an explanation if another user has changed the same record since', async () => {
   const { admin, market } = await createCompany(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
-  await page.getByRole('button', { name: '编辑' }).click();
+  await page.locator('#departments-edit').click();
   await page.getByLabel('部门名称').fill('营销部');
   await page.getByRole('button', { name: '保存' }).click();
   const message = page.locator('.undo-message');
