@@ -1,26 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  logInOnPage,
-  resetToLogin,
-  startConsole,
-} from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, resetToLogin } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { fillLogin } from './login-form.ts';
-import { peopleScreen } from './people-page.ts';
+import { startPeople } from './people-page.ts';
 
-const fixture = await startConsole();
-const { root } = fixture.service;
-const headquarters = await root.createDepartment({ deptName: '总部' });
-const engineering = await root.createDepartment({ deptName: '研发部', parentId: headquarters });
-const sales = await root.createDepartment({ deptName: '销售部' });
-
-const page = await fixture.sharedPage();
-const { rowOf, topDialog, chooseAction, chooseDepartment } = peopleScreen(page);
-
-const recordOf = async (id: string) => (await root.get(`/system/user-api/${id}`)).data;
+const { fixture, root, page, engineering, sales, recordOf, rowOf, topDialog, chooseAction, chooseDepartment } =
+  await startPeople();
 
 test('a new user gets a generated password, which is shown once, and can log in with it', async () => {
   await logInOnPage(page, {}, '/people');

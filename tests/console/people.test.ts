@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, logInOnPage, navigate, PHONE, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, logInOnPage, navigate, PHONE } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { peopleScreen } from './people-page.ts';
+import { startPeople } from './people-page.ts';
 
-const fixture = await startConsole();
-const { root } = fixture.service;
-const headquarters = await root.createDepartment({ deptName: '总部' });
-const engineering = await root.createDepartment({ deptName: '研发部', parentId: headquarters });
-const sales = await root.createDepartment({ deptName: '销售部' });
-
-const page = await fixture.sharedPage();
-const { rowOf, topDialog, chooseAction, chooseDepartment } = peopleScreen(page);
-
-const recordOf = async (id: string) => (await root.get(`/system/user-api/${id}`)).data;
+const { fixture, root, page, engineering, sales, recordOf, rowOf, topDialog, chooseAction, chooseDepartment } =
+  await startPeople();
 
 test('a URL opens the users of a child tenant; an exceeded user limit is explained', async () => {
   const child = await fixture.service.createTenant({ tenantName: '小公司', accountCount: 2 });

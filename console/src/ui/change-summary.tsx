@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import type { AuditEntry } from '../api.ts';
+import type { AuditEntry, Notice } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { changeTexts } from './change-texts.ts';
-import { getNotice, type Notice, useNoticeText } from './notice-text.ts';
+import { getNotice, useNoticeText } from './notice-text.ts';
 import { useOperator } from './operator.tsx';
 import { useQuotaName } from './quota-texts.ts';
 import { useTenantsByCode, useUserNames } from './record-names.ts';

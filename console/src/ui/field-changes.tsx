@@ -91,7 +91,7 @@ function useFormattedRows(rows: FieldChange[], tenantId: string | undefined): Fo
   );
 }
 
-/** Returns a function that formats a value. `leader` names a linked user who was deleted since. */
+/** Returns a function that formats a value. `leader` is the name of a linked user that has been deleted. */
 function useValueFormatter(
   rows: FieldChange[],
   tenantId: string | undefined,

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../api.ts';
+import type { AuditEntry, Notice } from '../api.ts';
 import { defineTexts, useTexts } from '../language.ts';
 import { useQuotaName } from './quota-texts.ts';
 
@@ -23,17 +23,7 @@ const noticeTexts = defineTexts({
   },
 });
 
-/** A notice as the ledger contains it: about a quota that runs out, or about the end of the service. */
-export interface Notice {
-  tenantId: string;
-  quota: string | null;
-  percent: number | null;
-  total: number | null;
-  used: number | null;
-  endTime: string | null;
-  days: number | null;
-}
-
+/** Returns the notice of an entry: about a quota that runs out, or about the end of the service. */
 export const getNotice = ({ resource, after }: Pick<AuditEntry, 'resource' | 'after'>): Notice | null =>
   resource === 'notice' ? (after as Notice | null) : null;
 
