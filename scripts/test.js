@@ -2,6 +2,7 @@
 //   npm test -- departments     runs only the test files whose path contains one of the given words
 //   npm test -- --record        also writes the duration of each file to tests/durations.json, which orders the queue
 //                               (npm run test:long: to tests/durations-long.json)
+// Files named *.long.test.ts run only with npm run test:long. Their first line says why.
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -155,7 +156,8 @@ function runWorker() {
     if (current) current.failed++;
     const shown = log.length > 0 ? `\n  last lines of the service's log:\n${indent(log.slice(-15).join('\n'))}` : '';
     const browser = inFirefox ? 'BANYAN_TEST_BROWSER=firefox ' : '';
-    const repeat = `${browser}BANYAN_TEST_SEED=${process.env.BANYAN_TEST_SEED ?? 1} npm test -- ${nameOf(file)}`;
+    const command = isLong ? 'npm run test:long' : 'npm test';
+    const repeat = `${browser}BANYAN_TEST_SEED=${process.env.BANYAN_TEST_SEED ?? 1} ${command} -- ${nameOf(file)}`;
     failures.push(`✖ ${nameOf(file)} › ${name}\n${indent(error)}${shown}\n  repeat: ${repeat}`);
     console.log(failures.at(-1));
   };
@@ -228,6 +230,7 @@ function createQueue(words) {
     .filter(
       (name) =>
         name.endsWith('.test.js') &&
+        (isLong || !name.endsWith('.long.test.js')) &&
         (words.length === 0 || words.some((word) => name.includes(word.replace(/^tests\//, '')))),
     )
     .map((name) => path.join('dist/tests', name))

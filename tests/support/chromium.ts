@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { MAX_DELAY_MS } from './scale.ts';
 
 /** The headless shell comes first: a page takes less than half the CPU time there. */
 const systemPaths = [
@@ -126,4 +127,6 @@ export const launchChromium = (): Promise<Browser> =>
     executablePath: findChromium(),
     // Chromium's sandbox refuses to run as root.
     args: isRoot() ? ['--no-sandbox'] : [],
+    // Wait before each action, so that elements which load late are there: a locator that matches one of them too fails.
+    slowMo: MAX_DELAY_MS,
   });

@@ -7,6 +7,9 @@ import type { TestContext } from 'node:test';
 export const isLong = process.env.BANYAN_TEST_LONG === '1';
 export const scale = (short: number, long: number): number => (isLong ? long : short);
 
+/** The longest delay of uses of the database (statements.ts) and of actions in the browser, to find tests that race. */
+export const MAX_DELAY_MS = Number(process.env.BANYAN_TEST_DELAY_MS ?? 0);
+
 export const firstSeed = Number(process.env.BANYAN_TEST_SEED ?? 1);
 export const seeds = (count: number): number[] => Array.from({ length: count }, (_, n) => firstSeed + n);
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../db/connect.ts';
 import type { Sql } from '../../db/driver.ts';
-import { firstSeed, seededRandom } from './scale.ts';
+import { firstSeed, MAX_DELAY_MS, seededRandom } from './scale.ts';
 
 /** Wrappers of a service's database, for the option `wrapDatabase` of `startService`. */
 
@@ -35,7 +35,6 @@ export const runBeforeStatement =
     return { ...db, use: (work) => db.use((sql) => work(delay(sql))) };
   };
 
-const MAX_DELAY_MS = Number(process.env.BANYAN_TEST_DELAY_MS ?? 0);
 const random = seededRandom(firstSeed);
 
 /**
