@@ -5,7 +5,7 @@ import type { AuditEntry } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { formatDateTime, getResourceName } from '../ui/change-summary.tsx';
+import { DeletedBy, getResourceName } from '../ui/change-summary.tsx';
 import { restoreRecord } from '../ui/restore-record.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { deletedTexts } from './texts.ts';
@@ -28,7 +28,9 @@ export function DeletedRow({ change, descendantCount }: { change: AuditEntry; de
           {name}
           {descendantCount > 0 && <span className="secondary"> · {t.with(descendantCount)}</span>}
         </span>
-        <span className="secondary">{t.deletedBy(change.by || t.system, formatDateTime(change.time))}</span>
+        <span className="secondary">
+          <DeletedBy change={change} />
+        </span>
       </div>
       <Link to={`/changes?resource=${resource}&resourceId=${resourceId}`} aria-label={t.historyOf(name)}>
         {t.history}

@@ -13,8 +13,6 @@ export const deletedTexts = defineTexts({
     hint: '恢复后，对象回到原来的位置。',
     departmentHint: '恢复部门时，会一并恢复同时删除的下级部门。要连同用户一起恢复，请在“变更记录”中撤销该操作。',
     with: (count: number) => `含 ${count} 个下级部门`,
-    deletedBy: (user: string, time: string) => `${user} 于 ${time} 删除`,
-    system: '系统',
     unnamed: (id: string) => `#${id}`,
     history: '变更历史',
     historyOf: (name: string) => `“${name}”的变更历史`,
@@ -37,8 +35,6 @@ export const deletedTexts = defineTexts({
     departmentHint:
       'A department is restored with the departments below that were deleted together with it. To restore its users too, revert the operation under Changes.',
     with: (count: number) => `with ${count} ${count === 1 ? 'department' : 'departments'} below`,
-    deletedBy: (user: string, time: string) => `Deleted by ${user} on ${time}`,
-    system: 'the system',
     unnamed: (id: string) => `#${id}`,
     history: 'History',
     historyOf: (name: string) => `History of “${name}”`,

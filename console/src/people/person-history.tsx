@@ -5,8 +5,8 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { Card } from '../ui/card.tsx';
 import { ActionTag, formatDateTime } from '../ui/change-summary.tsx';
-import { changeTexts } from '../ui/change-texts.ts';
 import { FieldChanges } from '../ui/field-changes.tsx';
+import { useOperator } from '../ui/operator.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { PersonLink } from '../ui/user/person-link.tsx';
 import { personTexts } from './person-texts.ts';
@@ -65,18 +65,18 @@ export function PersonHistory({ id, tenantId }: { id: number; tenantId: string |
 }
 
 function HistoryEntry({ change, tenantId }: { change: AuditEntry; tenantId: string | undefined }) {
-  const t = useTexts(changeTexts);
-  const { action, by, byUserId, byTenantId, time, before, after } = change;
+  const { action, byUserId, byTenantId, time, before, after } = change;
+  const { name, account } = useOperator(change);
   return (
     <li className="person-history-entry">
       <div className="change-title">
         <ActionTag action={action} />
-        <span className="secondary person-author">
-          {byUserId === null || !by ? (
-            by || t.system
+        <span className="secondary person-author" title={account}>
+          {byUserId === null ? (
+            name
           ) : (
             <PersonLink id={byUserId} tenantId={byTenantId ?? undefined}>
-              {by}
+              {name}
             </PersonLink>
           )}
           <span>{formatDateTime(time)}</span>

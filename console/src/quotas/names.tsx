@@ -3,22 +3,15 @@ import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { useDepartmentNames } from '../ui/record-names.ts';
+import { useDepartmentNames, useTenantsByCode, useUserNames } from '../ui/record-names.ts';
 import { sumsTexts } from './texts.ts';
 
 /** A user of the tenant, or of the current one: its administrators act in the tenants below. */
 export function UserName({ id, tenantId }: { id: number; tenantId: string | undefined }) {
   const t = useTexts(sumsTexts);
-  const { data } = useQuery({
-    queryKey: queryKeys.users.detail(id, tenantId, 'name'),
-    queryFn: ({ signal }) =>
-      api.readUser(id, { tenantId }, signal).catch((error) => {
-        if (tenantId === undefined) throw error;
-        return api.readUser(id, {}, signal);
-      }),
-    retry: false,
-  });
-  return data ? data.data.nickName || data.data.userName : t.unknownUser(id);
+  const names = useUserNames([id], tenantId);
+  const ownNames = useUserNames(tenantId === undefined ? [] : [id]);
+  return names.get(id) ?? ownNames.get(id) ?? t.unknownUser(id);
 }
 
 /** The keys of other tenants cannot be read. */
@@ -40,11 +33,7 @@ export function DepartmentName({ id, tenantId }: { id: number; tenantId: string 
 
 export function TenantName({ tenantId }: { tenantId: string }) {
   const own = useMe().tenant;
-  const { data } = useQuery({
-    queryKey: queryKeys.tenants.list({ tenantId }),
-    queryFn: ({ signal }) => api.listTenants({ tenantId, pageSize: 1 }, signal),
-    enabled: tenantId !== own.tenantId,
-  });
-  const tenant = tenantId === own.tenantId ? own : data?.data.rows.find((row) => row.tenantId === tenantId);
+  const tenants = useTenantsByCode([tenantId]);
+  const tenant = tenantId === own.tenantId ? own : tenants.get(tenantId);
   return `${tenant?.tenantName ?? ''} ${tenantId}`.trim();
 }

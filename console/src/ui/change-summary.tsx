@@ -43,6 +43,13 @@ export function ActorAndTime({ change, children }: { change: AuditEntry; childre
   );
 }
 
+/** Who deleted a record, and when. */
+export function DeletedBy({ change }: { change: AuditEntry }) {
+  const t = useTexts(changeTexts);
+  const { name, account } = useOperator(change);
+  return <span title={account}>{t.deletedBy(name, formatDateTime(change.time))}</span>;
+}
+
 const TONES = {
   created: 'success',
   restored: 'success',

@@ -8,7 +8,7 @@ import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy, queryKeys } from '../query-keys.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
-import { formatDateTime, getResourceName } from './change-summary.tsx';
+import { DeletedBy, getResourceName } from './change-summary.tsx';
 import { type Restorable, restoreRecord } from './restore-record.ts';
 import { LoadError, Loading } from './states.tsx';
 import { uiTexts } from './texts.ts';
@@ -72,7 +72,9 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
   return (
     <div className="state" role="alert">
       <p className="state-title">{t.wasDeleted(name)}</p>
-      <p>{t.deletedBy(change.by || '—', formatDateTime(change.time))}</p>
+      <p>
+        <DeletedBy change={change} />
+      </p>
       <div className="form-actions state-actions">
         <Button type="primary" icon={<UndoOutlined />} loading={restore.isPending} onClick={() => restore.mutate()}>
           {t.restore}

@@ -1,26 +1,14 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { api } from '../api.ts';
-import { queryKeys } from '../query-keys.ts';
-import { useDepartmentNames } from './record-names.ts';
+import { useDepartmentNames, useDepartmentsById } from './record-names.ts';
 
 /** A department and its ancestors, from the top down. */
 export type DepartmentPath = { id: number; name: string }[];
 
-/** The service reads this many departments in one request. */
-const MAX_BATCH = 500;
 const parseAncestors = (ancestors: string) => ancestors.split(',').map(Number).filter(Boolean);
 
 /** The paths of departments of the current tenant by id. Departments that do not exist are missing. */
 export function useDepartmentPaths(ids: number[]): Map<number, DepartmentPath> {
-  const uniqueIds = [...new Set(ids)].sort((a, b) => a - b).slice(0, MAX_BATCH);
-  const { data } = useQuery({
-    queryKey: queryKeys.departments.batch(uniqueIds),
-    queryFn: ({ signal }) => api.readDepartments(uniqueIds, signal),
-    placeholderData: keepPreviousData,
-    enabled: uniqueIds.length > 0,
-  });
-  const rows = data?.data.rows ?? [];
+  const rows = useDepartmentsById(ids);
   const names = useDepartmentNames(rows.flatMap(({ ancestors }) => parseAncestors(ancestors)));
   return new Map(
     rows.map(({ deptId, deptName, ancestors }) => [

@@ -3,7 +3,7 @@ import { Select, Spin } from 'antd';
 import { useState } from 'react';
 import { defineTexts, useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useDepartmentNames, useDepartmentsById } from './record-names.ts';
+import { useDepartmentPaths } from './department-path.tsx';
 import { searchDepartments } from './search-departments.ts';
 import { StatusTag } from './status-tag.tsx';
 import { useDebouncedValue } from './use-debounced-value.ts';
@@ -106,7 +106,7 @@ function useDepartmentOptions(selectedIds: number[]) {
   const rows = searching ? [] : (data?.rows ?? []);
   const getPath = (id: number): string[] => {
     const row = rows.find(({ deptId }) => deptId === id);
-    return paths.get(id) ?? (row ? [...(row.pathNames ?? []), row.deptName] : [`#${id}`]);
+    return paths.get(id)?.map(({ name }) => name) ?? (row ? [...(row.pathNames ?? []), row.deptName] : [`#${id}`]);
   };
   return {
     getPath,
@@ -127,17 +127,4 @@ function useDepartmentOptions(selectedIds: number[]) {
       ),
     })),
   };
-}
-
-/** The names from the top down to each department. */
-function useDepartmentPaths(ids: number[]): Map<number, string[]> {
-  const rows = useDepartmentsById(ids);
-  const pathOf = (ancestors: string) => ancestors.split(',').map(Number).filter(Boolean);
-  const names = useDepartmentNames(rows.flatMap(({ ancestors }) => pathOf(ancestors)));
-  return new Map(
-    rows.map(({ deptId, deptName, ancestors }) => [
-      deptId,
-      [...pathOf(ancestors).map((id) => names.get(id) ?? '…'), deptName],
-    ]),
-  );
 }
