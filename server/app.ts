@@ -98,7 +98,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   if (metrics) {
     const collect = async () => [await metrics.snapshot()];
     const scrape = options.scrape ?? (await createScrape({ db, timing, workers: () => 1, collect }));
-    app.decorate('metrics', { snapshot: metrics.snapshot, scrape });
+    app.decorate('metrics', { ...metrics, scrape });
     if (config.metrics) metricsRoutes(app, scrape);
   }
   const auth = { ...deps, keys, issuer, replaceHash };
@@ -145,7 +145,7 @@ declare module 'fastify' {
     /** Ends all subscriptions and stops delivering to webhooks, for shutdown. */
     endSubscriptions(): void;
     /** undefined: metrics are switched off. */
-    metrics?: Pick<Metrics, 'snapshot'> & { scrape: Scrape };
+    metrics?: Pick<Metrics, 'snapshot' | 'backupCounter'> & { scrape: Scrape };
   }
 }
 

@@ -18,6 +18,8 @@ export interface Metrics {
   batchObserver(operation: BatchedOperation): (size: number) => void;
   countLogin(outcome: LoginOutcome): void;
   countWebhookAttempt(outcome: 'delivered' | 'failed'): void;
+  /** Returns a function that counts scheduled backups. Only the process that takes them calls it. */
+  backupCounter(): CountBackup;
   /** The following are read when metrics are collected, so they cost nothing in between. */
   watchProcess(parts: ProcessParts): void;
   watchPathCache(cache: PathCacheUsage): void;
@@ -25,6 +27,7 @@ export interface Metrics {
 }
 
 export type BatchedOperation = 'department_read' | 'department_create' | 'quota_use';
+export type CountBackup = (outcome: 'complete' | 'failed') => void;
 export type LoginOutcome = 'success' | 'failed' | 'inactive' | 'throttled' | 'busy' | 'error';
 
 interface ProcessParts {
@@ -82,6 +85,12 @@ export async function createMetrics(): Promise<Metrics> {
     labelNames: ['outcome'],
     registers,
   });
+  const backups = new Counter({
+    name: 'banyan_backups_total',
+    help: 'Scheduled backups, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
   /** The histogram looks a series up by its labels each time. A request with the same labels uses the series found before. */
   const series = new Map<string, ReturnType<typeof durations.labels>>();
 
@@ -111,6 +120,11 @@ export async function createMetrics(): Promise<Metrics> {
     batchObserver: (operation) => batches.labels(operation).observe,
     countLogin: (outcome) => logins.inc({ outcome }),
     countWebhookAttempt: (outcome) => attempts.inc({ outcome }),
+    backupCounter() {
+      // Start at 0: Prometheus does not see an increase if a series begins with its first failure.
+      for (const outcome of ['complete', 'failed']) backups.inc({ outcome }, 0);
+      return (outcome) => backups.inc({ outcome });
+    },
     watchProcess({ db, loadShedder, connections, passwords }) {
       const load = () => loadShedder.usage();
       const pool = () => db.usage();

@@ -5,6 +5,7 @@ import type { PreparedDatabase } from '../../db/connect.ts';
 import type { EmbeddedServer } from '../../db/embedded/cluster.ts';
 import { closeFolder, openWritableFolder } from '../../db/embedded/runtime-user.ts';
 import type { Config } from '../config.ts';
+import type { CountBackup } from '../metrics/metrics.ts';
 import { version } from '../version.ts';
 
 /** Intervals of scheduled backups. Tests pass others. */
@@ -30,34 +31,37 @@ export function openBackups(
   { backupFolder, backupEveryHours, backupKeep }: Config,
   print: Print,
   { everyMs = backupEveryHours * HOUR_MS, retryMs = 600_000 }: BackupTiming = {},
-): { start(): () => Promise<void> } {
+): { start(count?: CountBackup): () => Promise<void> } {
   const folder = openWritableFolder(backupFolder, 'BANYAN_BACKUP_FOLDER', server.runtimeUser);
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  const runOnce = async () => {
+  const runOnce = async (count: CountBackup) => {
     const newest = await removeOldBackups(server, folder.path, backupKeep);
     const dueIn = newest ? newest.getTime() + everyMs - Date.now() : 0;
     // The clock may have been set back, and a timer runs for at most 24 days.
     if (dueIn > 0) return Math.min(dueIn, everyMs, HOUR_MS);
     const name = new Date().toISOString().replaceAll(':', '-');
     const { time } = await takeBackup(server, { to: `${folder.path}/${name}`, version, signal });
+    count('complete');
     print(`Backup ${backupFolder}/${name} is complete: it contains everything before ${time}`);
     await removeOldBackups(server, folder.path, backupKeep);
     return Math.min(everyMs, HOUR_MS);
   };
-  const runAll = async () => {
+  const runAll = async (count: CountBackup) => {
     while (!signal.aborted) {
-      const pauseMs = await runOnce().catch((error: Error) => {
-        if (!signal.aborted) print(`The scheduled backup failed, and is retried: ${error.message}`);
+      const pauseMs = await runOnce(count).catch((error: Error) => {
+        if (signal.aborted) return 0;
+        count('failed');
+        print(`The scheduled backup failed, and is retried: ${error.message}`);
         return retryMs;
       });
       await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
     }
   };
   return {
-    start() {
-      const running = runAll();
+    start(count = () => {}) {
+      const running = runAll(count);
       return async () => {
         stopping.abort();
         await running;

@@ -37,7 +37,7 @@ async function main(processOptions: ProcessOptions, stop: AbortSignal): Promise<
     const startJobs = prepareJobs(config, db, processOptions, progress);
     const server = await listen({ ...config, adminPassword: '' }, db, processOptions, { stop, user });
     if (user) dropPrivileges(user, print);
-    const stopJobs = startJobs();
+    const stopJobs = startJobs(server);
     print(describeService(config, server, first));
     if (!stop.aborted) await once(stop, 'abort');
     await server.close();
@@ -51,10 +51,10 @@ async function main(processOptions: ProcessOptions, stop: AbortSignal): Promise<
 function prepareJobs(config: Config, db: PreparedDatabase, { backupTiming }: ProcessOptions, print: Print) {
   const { ledgerDays, backupFolder, walArchive } = config;
   const backups = backupFolder && db.embedded ? openBackups(db.embedded, config, print, backupTiming) : undefined;
-  return () => {
+  return ({ backupCounter }: RunningServer) => {
     const stopJobs = [
       ledgerDays === 'keep' ? undefined : startArchiving(db.owner, Number(ledgerDays), print),
-      backups?.start(),
+      backups?.start(backupCounter?.()),
       walArchive ? watchArchive(db, config, print, backupTiming) : undefined,
     ];
     return () => Promise.all(stopJobs.map((stopJob) => stopJob?.()));

@@ -4,7 +4,7 @@ import type { ConnectionTiming } from '../../db/driver.ts';
 import { buildApp } from '../app.ts';
 import type { AppOptions } from '../context.ts';
 import { serveMetrics } from '../metrics/endpoint.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { CountBackup, Metrics } from '../metrics/metrics.ts';
 import type { BackupTiming } from './backups.ts';
 import { watchConnections } from './shutdown.ts';
 
@@ -19,6 +19,8 @@ export interface RunningServer {
   port: number;
   /** The port of metrics, if they have one of their own. */
   metricsPort?: number;
+  /** Counts scheduled backups in the metrics. undefined: metrics are switched off. */
+  backupCounter?: (() => CountBackup) | undefined;
   /** Stops accepting connections and waits for the requests in flight. */
   close(): Promise<void>;
 }
@@ -29,13 +31,14 @@ export async function serve(options: AppOptions): Promise<RunningServer> {
   const { metricsPort, host } = options.config;
   if (!metrics || metricsPort === null) {
     await listen();
-    return { port: (server.address() as AddressInfo).port, close };
+    return { port: (server.address() as AddressInfo).port, backupCounter: metrics?.backupCounter, close };
   }
   const endpoint = await serveMetrics({ metricsPort, host }, metrics.scrape);
   await listen();
   return {
     port: (server.address() as AddressInfo).port,
     metricsPort: endpoint.port,
+    backupCounter: metrics.backupCounter,
     async close() {
       await close();
       endpoint.close();

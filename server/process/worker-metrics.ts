@@ -1,7 +1,7 @@
 import { createBatcher } from '../../db/batcher.ts';
 import type { Database } from '../../db/connect.ts';
 import { apiError } from '../http/errors.ts';
-import { createMetrics, type Snapshot } from '../metrics/metrics.ts';
+import { type CountBackup, createMetrics, type Snapshot } from '../metrics/metrics.ts';
 import { addExited, createScrape, type Scrape, within } from '../metrics/scraping.ts';
 import type { Timing } from '../timing.ts';
 import type { ParentMessage, WorkerMessage } from './workers.ts';
@@ -19,7 +19,7 @@ export async function startWorkerMetrics(
   db: Database,
   timing: Timing,
   ready: readonly Worker[],
-): Promise<{ scrape: Scrape; watch(worker: Worker): void }> {
+): Promise<{ scrape: Scrape; backupCounter: () => CountBackup; watch(worker: Worker): void }> {
   const own = await createMetrics();
   const last = new Map<Worker, Snapshot>();
   const answers = new Map<Worker, (number: number) => void>();
@@ -45,6 +45,7 @@ export async function startWorkerMetrics(
   const scrape = await createScrape({ db, timing, workers: () => ready.length, collect });
   return {
     scrape,
+    backupCounter: own.backupCounter,
     watch(worker) {
       worker.onMessage(async (message) => {
         if (message === 'scrape') worker.send({ scraped: await scrape().catch(() => null) });

@@ -102,7 +102,12 @@ export async function serveInWorkers(
     await close();
     throw error;
   }
-  return { port: (server.address() as net.AddressInfo).port, ...(endpoint && { metricsPort: endpoint.port }), close };
+  return {
+    port: (server.address() as net.AddressInfo).port,
+    ...(endpoint && { metricsPort: endpoint.port }),
+    backupCounter: metrics?.backupCounter,
+    close,
+  };
 }
 
 export class Worker {
