@@ -1,14 +1,14 @@
+// Only in the long run: a failover takes as long as Patroni's ttl, the programs are not npm packages, and failover.test.ts covers the search for the primary.
 import { type TestContext, test } from 'node:test';
 import { type Member, missingPrograms, startPatroni } from '../support/patroni.ts';
 import { assertLedgerIntact, newDataFolder, start } from '../support/process.ts';
-import { isLong, report } from '../support/scale.ts';
+import { report } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 /**
  * The recommended set-up (docs/operations.md): Patroni, etcd and HAProxy, with the samples of deploy/patroni. One node has both
- * servers in DATABASE_URL, one goes through HAProxy, and one through PgBouncer and HAProxy. Only in the long run: a failover takes
- * as long as Patroni's ttl, and the programs are not npm packages.
+ * servers in DATABASE_URL, one goes through HAProxy, and one through PgBouncer and HAProxy.
  */
 
 /** How often each fault happens. */
@@ -63,11 +63,9 @@ async function losePrimaries(t: TestContext) {
   await assertLedgerIntact(cluster.urls.hosts);
 }
 
-if (isLong) {
-  const missing = missingPrograms();
-  test(
-    'no acknowledged write is lost when Patroni replaces the primary',
-    missing ? { skip: missing } : {},
-    losePrimaries,
-  );
-}
+const missing = missingPrograms();
+test(
+  'no acknowledged write is lost when Patroni replaces the primary',
+  missing ? { skip: missing } : {},
+  losePrimaries,
+);
