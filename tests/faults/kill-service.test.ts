@@ -5,7 +5,7 @@ import { firstSeed, report, scale, seededRandom } from '../support/scale.ts';
 import { Writer } from './writer.ts';
 
 test('no acknowledged write is lost when the service is repeatedly killed under load, and each next start succeeds', async (t) => {
-  const kills = scale(2, 100);
+  const kills = scale(1, 100);
   const { below } = seededRandom(firstSeed);
   const dataDir = await usedDataFolder();
   let run = startWithoutDeadlines(dataDir);
