@@ -2,55 +2,21 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { type Chunk, sendChunks } from '../../server/http/streaming.ts';
 import { defaultTiming } from '../../server/timing.ts';
 import { DEPTS } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
-import { countOpenTransactions, insertDepartments, requestTree, type TreeResponse } from '../support/trees.ts';
 import { waitFor } from '../support/wait.ts';
+import { startWithLargeTrees } from './large-trees.ts';
 import { databaseOf, startNode } from './node.ts';
 
 /** Responses with large trees whose clients stop reading or disconnect, or whose database connection breaks. */
 
-const treeResponses: TreeResponse[] = [];
-// Registered before the service starts, because closing it waits for open responses, which a failed test may have left.
-after(() => {
-  for (const { response } of treeResponses) response.destroy();
-});
-const service = await startService();
-const { superuser } = service;
+const { service, superuser, tenants, openTree, waitForOpen } = await startWithLargeTrees();
+const [a, b, c] = tenants;
 const TREE = `${DEPTS}/tree`;
-// No test here searches, and indexing the long names takes most of the time of inserting them.
-await superuser`drop index departments_search`;
-
-/** Creates a tenant with a large tree. 20,000 departments are 14 MB: more than socket buffers hold while nobody reads. */
-async function createLargeTenant(first: number, count = 20_000) {
-  const client = await service.createTenant();
-  const parentOf = 'case when n > 9 then n / 9 end';
-  await insertDepartments(superuser, client.tenantId, {
-    first,
-    count,
-    parentOf,
-    name: `repeat('🌳', 100)`,
-    leader: `repeat('🌳', 50)`,
-  });
-  return client;
-}
-const [a, b, c] = [
-  await createLargeTenant(1_000_000),
-  await createLargeTenant(2_000_000),
-  await createLargeTenant(3_000_000, 10_001),
-];
-async function openTree(client: Client): Promise<TreeResponse> {
-  const tree = await requestTree(client);
-  treeResponses.push(tree);
-  return tree;
-}
-const waitForOpen = (count: number) =>
-  waitFor(`${count} transactions are open`, async () => (await countOpenTransactions(superuser)) === count);
 
 test('a disconnected client ends its transaction', async () => {
   const { response } = await openTree(a);
@@ -72,43 +38,6 @@ test('a database connection that breaks halfway truncates the response, and the 
   assert.ok(bytes > 0);
   assert.equal((await a.get(`${TREE}?depth=1`)).code, 200);
   assert.equal((await (await openTree(a)).rest()).complete, true);
-});
-
-test('two large trees are sent concurrently; a third waits, and other requests are served', async () => {
-  const node = await startNode(await databaseOf(service));
-  const [one, two] = [await openTree(node.as(a)), await openTree(node.as(b))];
-  await waitForOpen(2);
-  const connectionsInUse = () => node.uses.begun - node.uses.ended;
-  const { ended } = node.uses;
-  let isThirdAnswered = false;
-  const third = openTree(node.as(c)).then((tree) => {
-    isThirdAnswered = true;
-    return tree;
-  });
-  await waitFor('the third tree was found to be large', () => node.uses.ended > ended);
-  // By now it would have requested another connection if it did not wait.
-  await setImmediate();
-  assert.equal(connectionsInUse(), 2);
-  assert.equal((await node.as(c).get(`${TREE}?depth=2`)).code, 200);
-  assert.equal((await node.as(c).get(`${DEPTS}/list`)).code, 200);
-  assert.equal(connectionsInUse(), 2);
-  assert.equal(isThirdAnswered, false);
-  assert.equal((await one.rest()).complete, true);
-  assert.equal((await (await third).rest()).complete, true);
-  assert.equal((await two.rest()).complete, true);
-  await waitForOpen(0);
-});
-
-test('a tree that was too large for memory is read once the next time', async () => {
-  const node = await startNode(await databaseOf(service));
-  const client = node.as(c);
-  assert.equal((await client.get('/auth/me')).code, 200);
-  const countReads = async () => {
-    const { begun } = node.uses;
-    assert.equal((await (await openTree(client)).rest()).complete, true);
-    return node.uses.begun - begun;
-  };
-  assert.deepEqual([await countReads(), await countReads()], [2, 1]);
 });
 
 test('a large tree that waits too long for its turn fails with TOO_BUSY', async () => {
