@@ -48,7 +48,8 @@ async function logIn({ base }: Client) {
 
 test('nodes whose clocks are two hours fast or slow accept each other’s tokens for their whole lifetime', async () => {
   const { databaseUrl, anonymous } = await startService();
-  const shifted = [2, -2].map((hours) => startShiftedNode(databaseUrl, hours * HOUR));
+  // A fast clock shows both: it issues tokens too late, and checks them too late.
+  const shifted = (isLong ? [2, -2] : [2]).map((hours) => startShiftedNode(databaseUrl, hours * HOUR));
   const nodes = [anonymous, ...(await Promise.all(shifted))];
   for (const from of nodes) {
     const before = Date.now() / 1000;
@@ -74,7 +75,7 @@ describe('periods', () => {
       .slice(0, 10);
   };
   // The first two zones always have different dates.
-  for (const zone of isLong ? zones : zones.slice(0, 3)) {
+  for (const zone of isLong ? zones : zones.slice(0, 2)) {
     test(`a period begins and ends at midnight of ${zone}`, async () => {
       const service = await startService({ BANYAN_TIME_ZONE: zone });
       const admin = await service.createTenant();

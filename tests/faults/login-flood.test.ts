@@ -25,7 +25,7 @@ const logIn = (username: string, from?: string) =>
   );
 
 test('of a flood of logins 100 are admitted and the others fail immediately, while all other requests are served', async () => {
-  const logins = scale(180, 1_000);
+  const logins = scale(120, 1_000);
   const rejected: ApiResponse[] = [];
   const statuses = new Tally();
   // No login completes while the table of failed logins is locked.

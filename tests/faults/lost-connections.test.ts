@@ -31,7 +31,7 @@ const moments: Cut['moment'][] = ['before the commit', 'after the commit'];
 
 for (const moment of moments) {
   test(`a request whose connection breaks right ${moment} fails with 503, and its retry writes once`, async (t) => {
-    const rounds = scale(5, 100);
+    const rounds = scale(2, 100);
     const admin = await createAdmin();
     for (let round = 0; round < rounds; round++) {
       const deptName = randomUUID();
@@ -53,7 +53,7 @@ for (const moment of moments) {
 }
 
 test('connections that break at commits under load lose no acknowledged write and write nothing twice', async (t) => {
-  const cuts = scale(20, 500);
+  const cuts = scale(8, 500);
   const { pick } = seededRandom(firstSeed);
   const writer = new Writer(await createAdmin());
   writer.start(16);
@@ -69,7 +69,7 @@ test('all writes succeed when every response of the database is delayed', async 
   const writer = new Writer(await createAdmin());
   proxy.latencyMs = 50;
   writer.start();
-  await writer.waitForAcknowledged(scale(16, 300));
+  await writer.waitForAcknowledged(scale(8, 300));
   await writer.stop();
   proxy.latencyMs = 0;
   assert.deepEqual(Object.keys(writer.tally.counts), ['done']);

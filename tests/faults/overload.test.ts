@@ -63,7 +63,7 @@ test('of 600 requests sent at once 200 are queued and 400 are rejected immediate
 
 test('clients that retry as soon as they are rejected are all served in the end', async () => {
   const caller = await startFreshNode();
-  const clients = scale(400, 1_500);
+  const clients = scale(240, 1_500);
   const counts = new Tally();
   /** Retries until the request is served. Any response but 200, or 503 with Retry-After, fails the test. */
   const retryUntilServed = async () => {

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { openDatabase } from '../../db/connect.ts';
 import { startEmbedded } from '../../db/embedded/cluster.ts';
+import { readConfig } from '../../server/config.ts';
+import { NO_DEADLINES } from '../support/database.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
-import { connectTo, startOnDatabase, usedDataFolder } from '../support/process.ts';
+import { connectTo, usedDataFolder } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 import { waitFor, waitForEstablishedConnections } from '../support/wait.ts';
 
@@ -13,9 +16,8 @@ test('connected to a standby, readiness and writes are 503 DATABASE_AWAY, and re
   const server = await startEmbedded(dataDir, () => {});
   after(() => server.stop());
   const host = encodeURIComponent(server.socketDir);
-  const run = startOnDatabase(`postgres://banyan:${server.password}@localhost/banyan?host=${host}`);
-  const admin = await run.admin();
-  const anonymous = await run.ready();
+  const databaseUrl = `postgres://banyan:${server.password}@localhost/banyan?host=${host}`;
+  const { root: admin, anonymous, ...service } = await startService({ DATABASE_URL: databaseUrl });
   const id = await admin.createDepartment({ deptName: 'before' });
   assert.equal((await anonymous.get('/health/ready')).code, 200);
 
@@ -31,13 +33,16 @@ test('connected to a standby, readiness and writes are 503 DATABASE_AWAY, and re
   expectError(await admin.post(DEPTS, {}), 503, 'DATABASE_AWAY');
   expectError(await admin.put(DEPTS, { deptId: id }), 503, 'DATABASE_AWAY');
   expectError(await admin.delete(`${DEPTS}/${id}`), 503, 'DATABASE_AWAY');
+  // A start on a standby fails.
+  const starting = openDatabase({ ...readConfig({ DATABASE_URL: databaseUrl }), timing: NO_DEADLINES });
+  await assert.rejects(starting, /The server at DATABASE_URL is a standby and takes no writes\./);
 
   const superuser = connectTo(dataDir);
   await superuser`select pg_promote()`;
   await superuser.end();
   await waitFor('the service is ready again', async () => (await anonymous.get('/health/ready')).code === 200);
   expectOk(await admin.put(DEPTS, { deptId: id }));
-  assert.equal(await run.stop(), 0, run.stderr);
+  await service.close();
 });
 
 /** Changes the database, then ends all other connections and waits until they have ended. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import net, { type AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { Receiver } from '../support/receiver.ts';
+import { scale } from '../support/scale.ts';
 import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -49,7 +50,7 @@ for (const [name, text, options] of invalid) {
 
 test('many receivers with invalid responses do not delay deliveries to others', async () => {
   const url = await startRawServer((invalid[0] as [string, string])[1]);
-  for (let n = 0; n < 4; n++) {
+  for (let n = 0; n < scale(1, 4); n++) {
     const admin = await service.createTenant();
     for (let m = 0; m < 16; m++) await register(admin, url);
     await admin.createDepartment();
