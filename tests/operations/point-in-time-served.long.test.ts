@@ -1,3 +1,4 @@
+// Only in the long run: it uses the PostgreSQL of the system and starts two services; point-in-time restores the embedded one to a second.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
