@@ -1,58 +1,22 @@
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
-import { connectForeign, connectOwner } from '../../db/driver.ts';
+import { connectOwner } from '../../db/driver.ts';
 import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
 import { verifyLedger } from '../../server/ledger/verify.ts';
 import { afterFile } from '../support/cleanup.ts';
 import { createDatabase } from '../support/database.ts';
 import { DEPTS, outcomeOf, TENANTS, USERS } from '../support/expect.ts';
 import { createMariadb, missingMariadb } from '../support/mariadb.ts';
-import { launch, project } from '../support/process.ts';
-import {
-  fillRuoyi,
-  generateRuoyi,
-  insertStatement,
-  RUOYI_PASSWORD,
-  type RuoyiDatabase,
-  ruoyiHash,
-  snowflake,
-} from '../support/ruoyi.ts';
-import { firstSeed, scale } from '../support/scale.ts';
+import { fillRuoyi, insertStatement, RUOYI_PASSWORD, ruoyiHash, snowflake } from '../support/ruoyi.ts';
 import { createEmptyDatabase, startService } from '../support/service.ts';
-import { countLockWaits, waitFor } from '../support/wait.ts';
-import { CODE, d, dept, personOf, u, withDefects } from './ruoyi-defects.ts';
+import { CODE, d, dept, personOf, u } from './ruoyi-defects.ts';
+import { createPostgres, generated, hash, importerOf } from './ruoyi-import.ts';
 
 /** npm run import-ruoyi, from PostgreSQL and from MariaDB. */
 
 const service = await startService();
 const { superuser, root } = service;
-const hash = await ruoyiHash(RUOYI_PASSWORD);
-const reports = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-ruoyi-'));
-afterFile(() => fs.rmSync(reports, { recursive: true, force: true }));
-
-async function createPostgres(): Promise<RuoyiDatabase> {
-  const { databaseUrl } = await createEmptyDatabase();
-  const sql = connectForeign(databaseUrl);
-  return { url: databaseUrl, run: (statement) => sql.unsafe(statement), close: () => sql.end() };
-}
-
-let runs = 0;
-
-/** Runs the command in this process, because starting Node.js takes long. */
-async function run(from: RuoyiDatabase, args: string[] = [], databaseUrl = service.databaseUrl) {
-  const lines: string[] = [];
-  const folder = path.join(reports, String(++runs));
-  const status = await importRuoyi(['--from', from.url, '--report', folder, ...args], {
-    environment: { DATABASE_URL: databaseUrl },
-    print: (line) => void lines.push(line),
-  });
-  const output = lines.join('\n');
-  const read = (name: string) => JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8'));
-  return { status, output, folder, report: () => read('report.json'), roles: () => read('roles.json') };
-}
+const { run, lastReport } = importerOf(service.databaseUrl);
 
 const lastChange = async (sql = superuser) => {
   const [row] = await sql<[{ last: string; count: number }]>`
@@ -66,12 +30,6 @@ const rulesFor = (
   tenant: string,
   record: string,
 ) => report.findings.filter((each) => each.tenant === tenant && each.record === record).map(({ rule }) => rule);
-
-const size = {
-  ...{ tenants: scale(5, 50), departments: scale(400, 10_000), users: scale(300, 20_000) },
-};
-const generated = (leader: 'text' | 'id') =>
-  withDefects(generateRuoyi(size, { seed: firstSeed, password: hash, leader }), { leader, password: hash });
 
 /** Reads a tenant with its departments and users as an administrator of 000000 sees it. */
 async function readTenant(code: string) {
@@ -158,7 +116,7 @@ test('defective departments are repaired by the rules that the report states', a
   assert.equal((await department(d(5))).reason, 'DEPT_NOT_FOUND');
   const eleven = await department(d(11));
   assert.deepEqual([eleven.email, eleven.status, eleven.orderNum, eleven.deptName], [null, '1', 0, '长'.repeat(100)]);
-  const report = JSON.parse(fs.readFileSync(path.join(reports, String(runs), 'report.json'), 'utf8'));
+  const report = lastReport();
   for (const [n, rule] of [
     [4, 'orphan'],
     [6, 'deletedParent'],
@@ -268,62 +226,6 @@ test('a further run takes what changed in RuoYi and leaves what changed in Banya
   const again = await run(ruoyi);
   assert.equal(again.status, 0, again.output);
   assert.deepEqual(await lastChange(), changes);
-});
-
-test('a run that is killed is continued by the next one', async () => {
-  const { databaseUrl, superuserUrl } = await createDatabase();
-  const sql = connectOwner({ url: superuserUrl });
-  const folder = path.join(reports, 'killed');
-  const command = path.join(project, 'dist/server/cli/import-ruoyi.js');
-  const start = () =>
-    launch([command, '--from', ruoyi.url, '--report', folder], { cwd: reports, env: { DATABASE_URL: databaseUrl } });
-  try {
-    // Stop it once when it creates the users of the first tenant, whose departments are committed.
-    const lock = await sql.reserve();
-    await lock`begin`;
-    await lock`lock table banyan.users in share mode`;
-    const killed = start();
-    const other = connectOwner({ url: superuserUrl });
-    await waitFor('the import waits for the lock', async () => {
-      assert.equal(killed.child.exitCode, null, killed.stderr);
-      return countLockWaits(other);
-    });
-    assert.equal(await killed.kill('SIGKILL'), 'SIGKILL');
-    await lock`rollback`;
-    lock.release();
-    await other.end();
-    const [partial] = await sql`
-      select (select count(*) from banyan.departments) as departments, (select count(*) from banyan.users) as users`;
-    assert.ok(partial?.departments > 0 && partial?.departments < data.departments, JSON.stringify(partial));
-    assert.equal(partial?.users, 1);
-    // And once between tenants: the departments of the second one wait for this lock.
-    const [first] = await sql<[{ tenantId: string }]>`select tenant_id as "tenantId" from banyan.departments limit 1`;
-    await sql.unsafe(`
-      create function public.wait() returns trigger language plpgsql as $$
-      begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
-      create trigger wait before insert on banyan.departments for each row
-        when (new.tenant_id <> '${first.tenantId}') execute function public.wait()`);
-    await sql`select pg_advisory_lock(1)`;
-    const second = start();
-    await waitFor('the import waits for the lock', async () => {
-      assert.equal(second.child.exitCode, null, second.stderr);
-      return countLockWaits(sql);
-    });
-    assert.match(second.stderr, /\[1\//);
-    assert.equal(await second.kill('SIGKILL'), 'SIGKILL');
-    await sql`select pg_advisory_unlock(1)`;
-    await sql`drop function public.wait() cascade`;
-    const { status, output, report } = await run(ruoyi, [], databaseUrl);
-    assert.equal(status, 0, output);
-    const { totals } = report();
-    assert.equal(totals.unexplained, 0);
-    assert.equal(totals.matching, totals.departments.planned + totals.users.planned);
-    const [complete] = await sql`
-      select (select count(*) from banyan.departments) as departments, (select count(*) from banyan.users) as users`;
-    assert.deepEqual([complete?.departments, complete?.users], [totals.departments.planned, totals.users.planned + 1]);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
 });
 
 test('two runs at the same moment take every record once', async () => {
