@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { after, test } from 'node:test';
+import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
-import { createDatabase } from '../support/database.ts';
+import { readConfig } from '../../server/config.ts';
+import { serve } from '../../server/process/serve.ts';
+import { createDatabase, NO_DEADLINES } from '../support/database.ts';
 import { type Run, startOnDatabase } from '../support/process.ts';
 import { request, sendAndDisconnect, sendRaw } from '../support/raw.ts';
-import { Client, PASSWORD } from '../support/service.ts';
+import { Client, PASSWORD, RELAXED_TIMING } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** The tests read the output of one process with the most verbose log level. */
@@ -28,13 +31,13 @@ async function logIn(username: string, password: string, tenantId = '000000') {
 }
 
 /** Returns the log lines of one request, once its last line is there. */
-const linesOf = (requestId: string, of = run) =>
+const linesOf = (requestId: string, of: Pick<Run, 'stdout'> = run) =>
   waitFor(`${requestId} is in the log`, () => {
     const found = lines(of).filter((line) => line.requestId === requestId);
     return found.some((line) => /^request (completed|aborted)$/.test(line.msg)) ? found : undefined;
   });
 
-const lines = ({ stdout }: Run) =>
+const lines = ({ stdout }: Pick<Run, 'stdout'>) =>
   stdout
     .slice(0, stdout.lastIndexOf('\n'))
     .split('\n')
@@ -148,23 +151,23 @@ test('no line contains a password or token, however a request ends', async () =>
 
 test('a request that exceeds its deadline is logged without its search text', async () => {
   const { token } = await logIn('admin', PASSWORD);
-  const runWithDeadline = startOnDatabase(
-    databaseUrl,
-    { BANYAN_LOG_LEVEL: 'trace' },
-    { timing: { responseMs: 1_000 } },
-  );
-  const { base } = await runWithDeadline.ready();
+  const config = readConfig({ DATABASE_URL: databaseUrl, PORT: '0', BANYAN_LOG_LEVEL: 'trace' });
+  const db = await openDatabase({ ...config, timing: NO_DEADLINES });
+  const output = { stdout: '', write: (line: string) => (output.stdout += line) };
+  const { port, close } = await serve({ db, config, output, timing: { ...RELAXED_TIMING, responseMs: 1_000 } });
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.departments in access exclusive mode`;
-    const late = await new Client(base, token).get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
+    const client = new Client(`http://127.0.0.1:${port}`, token);
+    const late = await client.get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
     assert.equal(late.status, 503);
-    const [warned, completed] = await linesOf('late-1', runWithDeadline);
+    const [warned, completed] = await linesOf('late-1', output);
     assert.equal(warned.msg, 'request timed out');
     assert.equal(completed.status, 503);
   });
-  // The lock is released and the query completes, too late for a response. Then the process stops.
-  assert.equal(await runWithDeadline.stop(), 0, runWithDeadline.stderr);
-  assert.ok(!runWithDeadline.stdout.includes('redundancies'), runWithDeadline.stdout);
+  // The lock is released and the query completes, too late for a response. Then the service stops.
+  await close();
+  await db.close();
+  assert.ok(!output.stdout.includes('redundancies'), output.stdout);
 });
 
 test('a client that disconnects before it has sent its whole request is not logged as an error', async () => {

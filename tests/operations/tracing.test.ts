@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import fs from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import os from 'node:os';
-import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { traceContextOf } from '../../server/http/trace-context.ts';
-import { createDatabase } from '../support/database.ts';
-import { launch, startOnDatabase } from '../support/process.ts';
+import { takeRecentLog } from '../support/logs.ts';
+import { startOnDatabase } from '../support/process.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
-import { type Client, FAST_WEBHOOK_POLLING, PASSWORD } from '../support/service.ts';
+import { scale } from '../support/scale.ts';
+import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
+import { type ExportedSpan, startCollector } from './trace-collector.ts';
 
 /** The trace of a request (traceparent): in the log, in webhooks, and as spans of OpenTelemetry. */
 
@@ -20,21 +16,22 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const traceparent = `00-${TRACE}-${PARENT}-01`;
 
-const { databaseUrl } = await createDatabase();
 const collector = await startCollector();
 const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback', BANYAN_LOG_LEVEL: 'info' };
-const plain = startOnDatabase(databaseUrl, environment, { timing: FAST_WEBHOOK_POLLING });
-const admin = await plain.admin();
+const plain = await startService(environment, { timing: FAST_WEBHOOK_POLLING });
+const admin = plain.root;
+/** The log of this process so far. */
+const log: string[] = [];
+const readLog = () => {
+  log.push(...takeRecentLog());
+  return log.join('\n');
+};
 const receiver = await Receiver.start();
 const added = await admin.post('/system/webhook-api', { name: 'w', url: receiver.url, kinds: ['department.*'] });
 assert.equal(added.code, 200, added.text);
 
 /** Creates a department with headers. Returns the message that the webhook got, and the log line of the request. */
-async function createWith(
-  headers: Record<string, string>,
-  client: Client = admin,
-  { stdout } = { stdout: () => plain.stdout },
-) {
+async function createWith(headers: Record<string, string>, client: Client = admin, { stdout } = { stdout: readLog }) {
   const response = await client.post(DEPTS, {}, { headers });
   assert.equal(response.code, 200, response.text);
   const id = String(response.headers.location).split('/').at(-1);
@@ -104,48 +101,16 @@ test('a traceparent of a later version is accepted', () => {
   assert.deepEqual(traceContextOf({ traceparent: `cc-${TRACE}-${PARENT}-03` }), expected);
 });
 
-interface ExportedSpan {
-  traceId: string;
-  spanId: string;
-  parentSpanId?: string;
-  name: string;
-  kind: number;
-  status: { code?: number; message?: string };
-  attributes: { key: string; value: Record<string, unknown> }[];
-}
-
-/** Starts a receiver of OTLP over HTTP, which keeps the spans. */
-async function startCollector() {
-  const spans: ExportedSpan[] = [];
-  const resources: string[] = [];
-  const server = http.createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    assert.equal(request.url, '/v1/traces');
-    for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
-      resources.push(JSON.stringify(resource));
-      for (const scope of scopeSpans) spans.push(...scope.spans);
-    }
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { spans, resources, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
 const attribute = ({ attributes }: ExportedSpan, name: string) =>
   Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
 
 test('with OTEL_EXPORTER_OTLP_ENDPOINT each request is exported as a span of its trace', async () => {
   const traced = startOnDatabase(
-    databaseUrl,
+    plain.databaseUrl,
     {
       ...environment,
-      BANYAN_WORKERS: '2',
+      // With one worker the service is one process.
+      BANYAN_WORKERS: String(scale(1, 2)),
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
       OTEL_BSP_SCHEDULE_DELAY: '50',
@@ -182,49 +147,4 @@ test('with OTEL_EXPORTER_OTLP_ENDPOINT each request is exported as a span of its
   );
   assert.match(collector.resources.join(), /"banyan"/);
   assert.match(collector.resources.join(), /deployment.environment.name/);
-});
-
-test('an unavailable collector is logged, and affects no request', async () => {
-  const unavailable = startOnDatabase(databaseUrl, {
-    ...environment,
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:1/v1/traces',
-    OTEL_BSP_SCHEDULE_DELAY: '50',
-    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
-  });
-  const client = await unavailable.admin();
-  assert.equal((await client.get(`${DEPTS}/list`)).code, 200);
-  await waitFor('the problem is logged', () => unavailable.stdout.includes('traces could not be exported'));
-  assert.equal(await unavailable.stop(), 0, unavailable.stderr);
-});
-
-/** Writes the names of all loaded CommonJS modules to a file when the process exits. */
-const LISTS_MODULES = `import fs from 'node:fs'; import { Module } from 'node:module';
-  process.on('exit', () => process.env.MODULES && fs.writeFileSync(process.env.MODULES, Object.keys(Module._cache).join('\\n')));`;
-
-test('the libraries of metrics and traces are loaded only when they are switched on', async () => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-modules-'));
-  after(() => fs.rmSync(folder, { recursive: true }));
-  const modulesOf = async (name: string, settings: Record<string, string>) => {
-    const file = path.join(folder, name);
-    const serviceProcess = new URL('../support/service-process.js', import.meta.url).pathname;
-    const env = { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD, MODULES: file, ...settings };
-    const preload = `data:text/javascript,${encodeURIComponent(LISTS_MODULES)}`;
-    const run = launch(['--import', preload, serviceProcess], { cwd: folder, env });
-    await run.ready();
-    assert.equal(await run.stop(), 0, run.stderr);
-    const names = fs.readFileSync(file, 'utf8').matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g);
-    return new Set([...names].map(([, name]) => name));
-  };
-  const off = await modulesOf('off', {});
-  assert.ok(off.has('fastify'));
-  const libraries = (names: Set<string | undefined>) =>
-    [...names].filter((name) => /prom-client|otel|opentelemetry/.test(String(name)));
-  assert.deepEqual(libraries(off), []);
-  const disabled = await modulesOf('disabled', {
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_SDK_DISABLED: 'true',
-  });
-  assert.deepEqual(libraries(disabled), []);
-  const on = await modulesOf('on', { BANYAN_METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
-  for (const name of ['prom-client', '@fastify/otel', '@opentelemetry/sdk-trace-node']) assert.ok(on.has(name), name);
 });
