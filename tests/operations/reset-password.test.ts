@@ -7,27 +7,28 @@ import { test } from 'node:test';
 import { resetPassword } from '../../server/cli/reset-password-command.ts';
 import { verifyLedger } from '../../server/ledger/verify.ts';
 import { outcomeOf } from '../support/expect.ts';
-import {
-  assertStopped,
-  launch,
-  logIn,
-  newDataFolder,
-  project,
-  startWithoutDeadlines,
-  usedDataFolder,
-} from '../support/process.ts';
-import { type Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
+import { assertStopped, logIn, newDataFolder, project, serveInProcess, usedDataFolder } from '../support/process.ts';
+import { Client, createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 
 /** npm run reset-password, with which an operator regains access. */
 
 const service = await startService();
 const command = path.join(project, 'dist/server/cli/reset-password.js');
 
+interface ResetOptions {
+  input?: string;
+  databaseUrl?: string;
+  environment?: Record<string, string>;
+}
+
 /** Resets a password on the service's database or another one. Runs in this process, because starting Node.js takes long. */
-async function reset(args: string[], { input = '', databaseUrl = service.databaseUrl } = {}) {
+async function reset(
+  args: string[],
+  { input = '', environment = {}, databaseUrl = service.databaseUrl }: ResetOptions = {},
+) {
   const lines: string[] = [];
   const status = await resetPassword(args, {
-    environment: { DATABASE_URL: databaseUrl },
+    environment: { DATABASE_URL: databaseUrl, ...environment },
     input: Readable.from([input]),
     print: (line) => void lines.push(`${line}\n`),
   });
@@ -146,7 +147,7 @@ test('invalid arguments fail with a message and change nothing', async () => {
     [[tenantId, 'boss', '-'], /The password consists mostly of a name/, { input: `${tenantId}boss\n` }],
     [[tenantId, 'boss', '-'], /A password must have 8 to 128 characters\./],
   ] as const) {
-    const { status, output } = await (args.length === 0 ? runReset([]) : reset([...args], options));
+    const { status, output } = await reset([...args], options);
     assert.deepEqual([status, output.includes('Password   ')], [1, false], output);
     assert.match(output, expected);
     assert.doesNotMatch(output, /\n +at |a new password$/m);
@@ -192,11 +193,12 @@ test('the tool warns when the tenant is not active, and the user can log in once
 test('with the embedded database the tool works while the service runs and while it is stopped', async () => {
   const dataDir = await usedDataFolder();
   const resetAdmin = async () => {
-    const run = launch([command, '000000', 'admin'], { cwd: path.dirname(dataDir), env: { BANYAN_DATA_DIR: dataDir } });
-    assert.equal(await run.ended, 0, run.stderr);
-    return passwordIn(run.stderr);
+    const environment = { BANYAN_DATA_DIR: dataDir, DATABASE_URL: '' };
+    const { status, output, password } = await reset(['000000', 'admin'], { environment });
+    assert.equal(status, 0, output);
+    return password;
   };
-  const first = startWithoutDeadlines(dataDir);
+  const first = await serveInProcess({ BANYAN_DATA_DIR: dataDir });
   const admin = await first.admin();
   const password = await resetAdmin();
   assert.equal(await sessionState(admin), '401 SESSION_ENDED');
@@ -205,30 +207,27 @@ test('with the embedded database the tool works while the service runs and while
     (await byOperator(again)).map(({ action }) => action),
     ['updated', 'password changed'],
   );
-  assert.equal(await first.stop(), 0);
+  await first.stop();
 
   const another = await resetAdmin();
   await assertStopped(dataDir);
-  const next = startWithoutDeadlines(dataDir);
-  const { base } = await next.ready();
-  assert.equal(
-    outcomeOf(await next.ready().then((anonymous) => anonymous.post('/auth/login', login(password)))),
-    '401 LOGIN_FAILED',
-  );
+  const { base, stop } = await serveInProcess({ BANYAN_DATA_DIR: dataDir });
+  assert.equal(outcomeOf(await new Client(base).post('/auth/login', login(password))), '401 LOGIN_FAILED');
   await logIn(base, another);
-  assert.equal(await next.stop(), 0);
+  await stop();
 });
 const login = (password: string) => ({ tenantId: '000000', username: 'admin', password });
 
 test('a folder without a database is rejected and not changed', async () => {
   const dataDir = newDataFolder();
-  const run = launch([command, '000000', 'admin'], { cwd: path.dirname(dataDir), env: { BANYAN_DATA_DIR: dataDir } });
-  assert.equal(await run.ended, 2);
+  const environment = { BANYAN_DATA_DIR: dataDir, DATABASE_URL: '' };
+  const { status, output } = await reset(['000000', 'admin'], { environment });
+  assert.equal(status, 2);
   assert.ok(
-    run.stderr.includes(
+    output.includes(
       `There is no database in ${dataDir}. Run this command in the directory and with the settings of the service`,
     ),
-    run.stderr,
+    output,
   );
   assert.equal(fs.existsSync(dataDir), false);
 });

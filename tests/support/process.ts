@@ -5,11 +5,15 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openDatabase } from '../../db/connect.ts';
 import { type ConnectionTiming, connectOwner, type Sql } from '../../db/driver.ts';
+import { readConfig } from '../../server/config.ts';
 import type { BackupTiming } from '../../server/process/backups.ts';
+import { serve } from '../../server/process/serve.ts';
 import type { Timing } from '../../server/timing.ts';
 import { afterFile } from './cleanup.ts';
 import { CHEAP_HASH, NO_DEADLINES, testFolder } from './database.ts';
+import { recentLog } from './logs.ts';
 import { Client, PASSWORD, RELAXED_TIMING } from './service.ts';
 import { waitFor } from './wait.ts';
 
@@ -119,6 +123,24 @@ export const startOnDatabase = (databaseUrl: string, environment: Environment = 
     { DATABASE_URL: databaseUrl, ...environment },
     deadlines,
   );
+
+/** Serves in this process what BANYAN_DATA_DIR or DATABASE_URL names, for tests that are not about the process: starting one takes long. */
+export async function serveInProcess(environment: Environment, timing: Partial<Timing> = {}) {
+  const config = readConfig({ PORT: '0', BANYAN_ADMIN_PASSWORD: PASSWORD, ...environment });
+  const db = await openDatabase({ ...config, timing: NO_DEADLINES });
+  const server = await serve({
+    db,
+    config,
+    timing: { ...RELAXED_TIMING, shutdownMs: 600_000, ...timing },
+    passwordCost: CHEAP_HASH,
+    output: recentLog,
+  });
+  const base = `http://127.0.0.1:${server.port}`;
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= server.close().then(() => db.close()));
+  afterFile(stop);
+  return { base, stop, admin: () => logIn(base, PASSWORD) };
+}
 
 export const serviceProcess = fileURLToPath(new URL('./service-process.js', import.meta.url));
 
