@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectError, runCases, storedState } from '../support/expect.ts';
 import { assertDocumented, readOperations } from '../support/openapi.ts';
+import { sample } from '../support/scale.ts';
 import { type Client, PASSWORD, startService } from '../support/service.ts';
 import { fieldsOf, invalidValues, withField } from './invalid-values.ts';
 
@@ -68,16 +69,17 @@ const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = 
   changePassword: [admin, { oldPassword: PASSWORD, newPassword: 'another horse' }],
 };
 
-for (const operation of operations.filter(({ body }) => body)) {
+for (const [n, operation] of operations.filter(({ body }) => body).entries()) {
   const { operationId, method, path, body: schema = {} } = operation;
 
   test(`${method} ${path}: an invalid value in any field is rejected with the name of the field and writes nothing`, async () => {
     const [caller, base] = bodies[operationId] ?? assert.fail(`add ${operationId} to the bodies above`);
     const before = await storedState(service);
-    const cases = fieldsOf(schema).flatMap(({ name, schema }) => {
+    const cases = fieldsOf(schema).flatMap(({ name, schema }, field) => {
       const values = invalidValues(schema);
       assert.ok(values.length >= 4, `too few wrong values for ${name}`);
-      return values.map((json) => ({ name, json }));
+      // Everyday a field of several operations gets other values in each of them.
+      return sample(values, Math.min(values.length, 5), field + n).map((json) => ({ name, json }));
     });
     await runCases(cases, async ({ name, json }) => {
       const raw = withField(base, name, json);

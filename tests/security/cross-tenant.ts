@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
 import type { Sql } from '../../db/driver.ts';
+import { readSerially } from '../support/expect.ts';
 import { operationsOf, readDocument } from '../support/openapi.ts';
+import { isLong, sample } from '../support/scale.ts';
 import { type ApiResponse, Client, type Service } from '../support/service.ts';
 import { now, signToken, tamper } from '../support/tokens.ts';
 import { table } from './cross-tenant-calls/table.ts';
@@ -77,26 +79,37 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
       ),
   };
   const called = Object.entries(outsiders).filter(([name]) => !onlyLoggedIn || !tokenErrors[name]);
+  /**
+   * The callers of the nth operation. Everyday the administrators of other tenants take turns, not in step with those of
+   * the tests without row security, and so do callers whose token is rejected.
+   */
+  const callersOf = (n: number) => {
+    if (isLong) return called;
+    const { sibling, child, member, ...rejected } = outsiders;
+    const administrator: [string, Client] = n % 2 === Number(onlyLoggedIn) ? ['sibling', sibling] : ['child', child];
+    return onlyLoggedIn
+      ? [administrator]
+      : [administrator, ...sample(Object.entries({ ...rejected }), 3, n), ['member', member] as const];
+  };
   const snapshot = () => readAll(service.superuser);
 
-  test('every documented operation has a cross-tenant test', async () => {
-    const documented = operationsOf(await readDocument(service)).map(({ method, path }) => `${method} ${path}`);
-    const operations = new Set([...table.map(({ operation }) => operation), ...testedSeparately]);
-    assert.deepEqual([...operations].sort(), documented.sort());
-  });
+  if (isLong || !onlyLoggedIn) {
+    test('every documented operation has a cross-tenant test', async () => {
+      const documented = operationsOf(await readDocument(service)).map(({ method, path }) => `${method} ${path}`);
+      const operations = new Set([...table.map(({ operation }) => operation), ...testedSeparately]);
+      assert.deepEqual([...operations].sort(), documented.sort());
+    });
+  }
 
-  for (const {
-    operation,
-    variant = '',
-    call,
-    other,
-    member = '403 NOT_ALLOWED',
-    admin: expected = OK,
-    ...row
-  } of table) {
+  for (const [
+    n,
+    { operation, variant = '', call, other, member = '403 NOT_ALLOWED', admin: expected = OK, ...row },
+  ] of table.entries()) {
     test(`callers without access get no data and change nothing: ${operation} ${variant}`, async () => {
-      const before = await snapshot();
-      for (const [name, client] of called) {
+      // Everyday the tests without row security leave it to the others to show that reads write nothing.
+      const isCompared = isLong || !onlyLoggedIn || !operation.startsWith('GET ');
+      const before = isCompared && (await snapshot());
+      for (const [name, client] of callersOf(n)) {
         const response = await call(client, theirs);
         const authorized = name === 'member' ? member : other;
         assert.equal(
@@ -105,6 +118,7 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
           `${name}: ${response.text}`,
         );
         if (row.revealsExistence || (name === 'member' && authorized === OK)) continue;
+        if (!isLong && tokenErrors[name]) continue;
         const same = await call(client, absent);
         assert.equal(
           withoutIds(response, theirs),
@@ -112,7 +126,7 @@ export async function testCrossTenantAccess(service: Service, { onlyLoggedIn = f
           `${name} can distinguish it from an unknown id`,
         );
       }
-      assert.deepEqual(await snapshot(), before, 'the database changed');
+      assert.deepEqual(isCompared && (await snapshot()), before, 'the database changed');
       assert.equal(outcomeOf(await call(admin, theirs)), expected);
     });
   }
@@ -222,5 +236,5 @@ export async function readAll(superuser: Sql): Promise<unknown> {
       select '${name}' as table, count(*) as rows, md5(string_agg(t::text, ';' order by t::text)) as digest
       from banyan.${name} t ${name.startsWith('changes') ? "where resource <> 'login'" : ''}`,
   );
-  return superuser.unsafe(rows.join(' union all '));
+  return readSerially(superuser, rows.join(' union all '));
 }

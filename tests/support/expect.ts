@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Sql } from '../../db/driver.ts';
 import type { ApiResponse, Client, Service } from './service.ts';
 
 /** The paths of the API, and assertions on its responses. */
@@ -96,9 +97,16 @@ export async function storedState({ superuser }: Service): Promise<Record<string
         coalesce(md5(string_agg(t::text, ';' order by t::text collate "C")), '') as state
       from banyan.${name} t`,
   );
-  const rows = await superuser.unsafe<{ name: string; state: string }[]>(states.join(' union all '));
+  const rows = await readSerially<{ name: string; state: string }[]>(superuser, states.join(' union all '));
   return Object.fromEntries(rows.map(({ name, state }) => [name, state]));
 }
+
+/** Runs a query without parallel workers: starting them would take ten times as long as reading the small tables of a test. */
+export const readSerially = <T extends object[]>(superuser: Sql, query: string): Promise<T> =>
+  superuser.begin(async (tx) => {
+    await tx`set local max_parallel_workers_per_gather = 0`;
+    return tx.unsafe<T>(query);
+  }) as Promise<T>;
 
 /** Runs many small cases, 16 concurrently. */
 export async function runCases<T>(cases: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
