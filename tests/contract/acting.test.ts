@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, expectOk, read, USERS } from '../support/expect.ts';
-import { PASSWORD, startService } from '../support/service.ts';
+import { PASSWORD, shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 
 test('an administrator reads and changes the departments of a tenant below', async () => {
   const { root } = service;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 /** POST /system/dept-api/batch-read reads many departments in one request. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const path = `${DEPTS}/batch-read`;
 const read = (ids: unknown, client = admin) => client.post(path, { ids });

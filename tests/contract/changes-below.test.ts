@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
 import { CHANGES, DEPTS, TENANTS } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 
 /** The feed of a tenant and of all tenants below it, in one order. */
 
-const service = await startService();
+const service = await shareService();
 
 interface Row {
   id: number;

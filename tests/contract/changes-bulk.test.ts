@@ -65,7 +65,7 @@ const storedPath = (path: string) => (path.length <= 2000 ? path : '');
 test('each department of a bulk creation and of a subtree delete is recorded with its path', async (t) => {
   const service = await startSmall();
   const { admin, ids, next } = await createSmallTenant(service);
-  const count = scale(1_000, 3_000);
+  const count = scale(500, 3_000);
   const [top, parentId] = [ids[0] as string, ids[2] as string];
   const { below } = seededRandom(firstSeed);
   // In the shuffled order children precede their parents as often as they follow them.
@@ -101,7 +101,7 @@ test('changes of departments hundreds of levels deep are recorded, without paths
   const service = await startSmall();
   const { admin, next } = await createSmallTenant(service);
   const depth = scale(600, 1_000);
-  const count = scale(1_800, 10_000);
+  const count = scale(1_200, 10_000);
   const departments = Array.from({ length: count }, (_, n) => ({
     ref: `${n}`,
     ...(n % depth ? { parentRef: `${n - 1}` } : {}),
@@ -132,7 +132,7 @@ test('changes of departments hundreds of levels deep are recorded, without paths
 test('reading changes stays cheap on a connection whose plans date from a small change log', async (t) => {
   const service = await startSmall();
   const { admin, next } = await createSmallTenant(service);
-  const count = scale(5_000, 40_000);
+  const count = scale(2_000, 40_000);
   await service.superuser`
     insert into banyan.departments (tenant_id, dept_id, create_by)
     select ${admin.tenantId}, 60000000 + n, 'sql' from generate_series(1, ${count}) n`;

@@ -6,7 +6,7 @@ import { type Client, startService } from '../support/service.ts';
 
 /** Every read operation must handle a chain of departments as deep as one bulk request may create. */
 
-const DEPTH = scale(2_000, 10_000);
+const DEPTH = scale(1_000, 10_000);
 const service = await startService({ BANYAN_DEPARTMENT_LEVELS: '20000' });
 
 async function createChain(nameOf: (n: number) => string): Promise<{ admin: Client; ids: number[] }> {

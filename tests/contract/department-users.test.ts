@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
-import { asTenant, startService } from '../support/service.ts';
+import { asTenant, shareService } from '../support/service.ts';
 
 /** GET /system/dept-api/{id}/users lists the users of a department or of its subtree. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const top = await admin.createDepartment({ deptName: '总部' });
 const east = await admin.createDepartment({ deptName: '华东', parentId: top });

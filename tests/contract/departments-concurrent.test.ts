@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, outcomeOf } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { scale } from '../support/scale.ts';
+import { type Client, shareService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** Departments created concurrently share a transaction, but each creation must succeed or fail on its own. */
 
-const service = await startService();
+const service = await shareService();
 /** Few enough that the concurrent requests stay below the limit at which the service sheds load. */
-const ROUNDS = 15;
+const ROUNDS = scale(6, 15);
 
 test('each of many concurrent creations succeeds or fails on its own, with its own id and creator', async () => {
   const [admin, other] = [await service.createTenant(), await service.createTenant()];

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectInvalid } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
-import { insertDepartments } from '../support/trees.ts';
+import { dropSearchIndexes, insertDepartments } from '../support/trees.ts';
 
 const service = await startService();
 const { superuser } = service;
+await dropSearchIndexes(superuser);
 
 interface Node {
   deptId: number;

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
-import { asTenant, startService } from '../support/service.ts';
+import { asTenant, shareService } from '../support/service.ts';
 import { insertDepartments } from '../support/trees.ts';
 
 /** DELETE /system/dept-api/{id}?subtree=true deletes a department with all its descendants. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 
@@ -132,7 +132,7 @@ describe('DELETE ?subtree=true: limits and errors', () => {
     assert.equal((await readDept(neighbour, foreign)).delFlag, '0');
   });
 
-  // tests/contract/departments-order-many.test.ts covers the limit of 100,000 departments.
+  // tests/contract/departments-order-many.long.test.ts covers the limit of 100,000 departments.
   test('a large subtree is deleted completely', async () => {
     const root = await admin.createDepartment();
     const first = 70_000_000;

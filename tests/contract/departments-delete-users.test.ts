@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGES, DEPTS, expectError, expectOk, USERS } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 
 /** Deleting departments together with their users: `?users=move` and `?users=delete`. */
 
-const service = await startService();
+const service = await shareService();
 
 const latestChange = async (client: Client) => (await client.get(`${CHANGES}/list?limit=1&below=false`)).data.rows[0];
 const revertLatest = async (client: Client) => client.post(`${CHANGES}/${(await latestChange(client)).id}/revert`);

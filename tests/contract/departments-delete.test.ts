@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
-import { asTenant, type Client, startService } from '../support/service.ts';
+import { asTenant, type Client, shareService } from '../support/service.ts';
 
 /** DELETE /system/dept-api/{ids}, and reading deleted departments. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { scale } from '../support/scale.ts';
+import { type Client, shareService } from '../support/service.ts';
 
 /** PUT /system/dept-api/order sets the order of the children of a department. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 
@@ -88,15 +89,17 @@ describe('Order of children', () => {
   });
 
   test('10,000 children are reordered in one request, one more is rejected', async () => {
-    const departments = Array.from({ length: 10_000 }, (_, n) => ({ ref: `${n}` }));
+    const count = scale(1_000, 10_000);
+    const departments = Array.from({ length: count }, (_, n) => ({ ref: `${n}` }));
     const parent = await admin.createDepartment();
     const { deptIds } = (await admin.post(`${DEPTS}/bulk`, { parentId: parent, departments })).data;
     expectOk(await order(parent, [...deptIds].reverse()));
     assert.deepEqual((await readOrder(parent)).slice(0, 2), [
-      [deptIds[9_999], 1],
-      [deptIds[9_998], 2],
+      [deptIds[count - 1], 1],
+      [deptIds[count - 2], 2],
     ]);
-    expectInvalid(await order(parent, [...deptIds, 1]), 'deptIds');
+    const others = Array.from({ length: 10_001 - count }, (_, n) => 1 + n);
+    expectInvalid(await order(parent, [...deptIds, ...others]), 'deptIds');
   });
 
   test('a retry with the same Idempotency-Key is replayed and does not reorder again', async () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
 import { firstSeed, seededRandom } from '../support/scale.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 
 /** GET /system/dept-api/tree. departments-tree-large.test.ts and tests/faults/trees.test.ts cover large trees. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 

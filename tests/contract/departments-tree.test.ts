@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectOk, expectUnchanged, readDept } from '../support/expect.ts';
-import { asTenant, startService } from '../support/service.ts';
+import { asTenant, shareService } from '../support/service.ts';
 
 /** The tree of departments: `ancestors`, valid parents, moves and cycles. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const neighbour = await service.createTenant();
 

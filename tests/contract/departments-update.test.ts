@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, expectUnchanged, readDept } from '../support/expect.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 /** Which fields of a department are required, replaced, set to a default or ignored by a create and by an update. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const full = { deptName: '研发部', orderNum: 5, leader: '张三', phone: '1', email: 'a@b', status: '1' };
 const empty = { deptName: '', orderNum: 0, leader: null, phone: null, email: null, status: '0' };

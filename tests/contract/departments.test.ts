@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, expectUnchanged, readDept } from '../support/expect.ts';
-import { type ApiResponse, Client, startService } from '../support/service.ts';
+import { type ApiResponse, Client, shareService } from '../support/service.ts';
 
 /** The department resource, in the order of the interface document. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const TIME_FORMAT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 

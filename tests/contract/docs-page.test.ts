@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiResponse, startService } from '../support/service.ts';
+import { type ApiResponse, shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 const get = (path: string) => service.anonymous.get(path);
 
 /** The page and everything that it loads, by path. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { settings } from '../../server/config.ts';
 import { errorCatalog } from '../../server/http/errors.ts';
 import { hasEnvelope, operationsOf, readDocument, reasonsIn } from '../support/openapi.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 // The compiled test runs in dist/tests/contract.
 const root = new URL('../../../', import.meta.url);
@@ -92,7 +92,7 @@ test('links between the documents are not broken', () => {
 });
 
 test('the interface document describes every operation and all of its error codes', async () => {
-  const service = await startService();
+  const service = await shareService();
   const sections = read('docs/interface.md').split(/^(?=##+ )/m);
   const find = (title: string) => sections.find((section) => section.startsWith(title));
   const shared = find('### Errors that any operation can return') ?? '';

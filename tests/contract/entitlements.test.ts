@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectError } from '../support/expect.ts';
-import { Client, startService } from '../support/service.ts';
+import { Client, shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 const above = await service.createTenant({ tenantName: '集团' });
 const admin = await service.createTenant(
   {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PASSWORD } from '../support/database.ts';
 import { CHANGES, DEPTS, databaseTime, expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
-import { asTenant, type Client, startService } from '../support/service.ts';
+import { asTenant, type Client, shareService } from '../support/service.ts';
 
 /** Departments and users have the id that another system gave them: `source` and `externalId`. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 let count = 0;
 /** Returns an external id that no other test uses, with characters that need encoding in a path. */

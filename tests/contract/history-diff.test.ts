@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, databaseTime } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
+import { dropSearchIndexes } from '../support/trees.ts';
 
 const service = await startService();
 
@@ -95,6 +96,7 @@ test('a diff lists what was created, deleted, moved, renamed and changed between
 test('a diff requires a valid period and at most 10,000 changed departments', async () => {
   const admin = await service.createTenant();
   const from = await databaseTime(service);
+  await dropSearchIndexes(service.superuser);
   await service.superuser`
     insert into banyan.departments (tenant_id, dept_id, create_by)
     select ${admin.tenantId}, 50000000 + n, 'sql' from generate_series(1, 10001) n`;

@@ -13,11 +13,11 @@ import {
   readDept,
   USERS,
 } from '../support/expect.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 /** A department is led by a user, `leaderId`, beside the text `leader`. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 let count = 0;
 /** Creates a user with this nickname. */

@@ -6,9 +6,9 @@ import { PERMISSIONS, type Permission } from '../../server/auth/permissions.ts';
 import { alternativeTexts, type ErrorCode, errorCatalog } from '../../server/http/errors.ts';
 import { version } from '../../server/version.ts';
 import { dataOf, hasEnvelope, operationsOf, readDocument, reasonsIn } from '../support/openapi.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 const document = await readDocument(service);
 const allOperations = operationsOf(document);
 const operations = allOperations.filter(hasEnvelope);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectError, expectOk, TENANTS, USERS } from '../support/expect.ts';
-import { PASSWORD, startService } from '../support/service.ts';
+import { PASSWORD, shareService } from '../support/service.ts';
 
 /** Passwords that are easy to guess are rejected wherever a password is set. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant({ tenantName: 'Wayne Enterprises', companyName: '蝙蝠侠有限责任公司' });
 const NEW = 'battery staple';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, readDept, resultOf, TENANTS, USERS } from '../support/expect.ts';
-import { type Client, PASSWORD, startService } from '../support/service.ts';
+import { type Client, PASSWORD, shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 
 const restore = (client: Client, id: string, body?: unknown) => client.post(`${DEPTS}/${id}/restore`, body);
 const treeOf = async (client: Client) => (await client.get(`${DEPTS}/tree`)).data;

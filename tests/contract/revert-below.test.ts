@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGES, DEPTS, expectError, expectOk, outcomeOf } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 
 /** An administrator reverts changes of departments of a tenant below. */
 
-const service = await startService();
+const service = await shareService();
 
 async function createSubtree() {
   const top = await service.createTenant();

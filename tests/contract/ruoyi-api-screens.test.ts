@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DEPTS, read, TENANTS, USERS } from '../support/expect.ts';
 import { loginForm, plusUi } from '../support/plus-ui.ts';
 import { PASSWORD } from '../support/service.ts';
-import { insertDepartments } from '../support/trees.ts';
+import { dropSearchIndexes, insertDepartments } from '../support/trees.ts';
 import { dataOf, expectFailure, expectNotOffered, startRuoyiApi } from './ruoyi-api.ts';
 
 const { service, anonymous, admin, member } = await startRuoyiApi();
@@ -91,6 +91,7 @@ test('the screen of departments lists, creates, moves and deletes', async () => 
 test('up to 10,000 departments are listed, and more of them are an error, not a part', async () => {
   const large = await service.createTenant();
   const { tenantId } = large;
+  await dropSearchIndexes(service.superuser);
   await insertDepartments(service.superuser, tenantId, {
     first: 5_000_000,
     count: 10_001,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { type Client, PASSWORD, startService } from '../support/service.ts';
+import { type Client, PASSWORD, shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 
 const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });

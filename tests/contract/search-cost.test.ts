@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test';
 import type { Sql } from '../../db/driver.ts';
 import { connectAsService, measureCost } from '../support/cost.ts';
 import { DEPTS } from '../support/expect.ts';
-import { report, scale } from '../support/scale.ts';
+import { report, sample, scale } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 
@@ -17,6 +17,17 @@ const service = await startService({}, { wrapDatabase: captureQueries(queries) }
 const admin = await service.createTenant();
 const COUNT = scale(25_000, 200_000);
 const FIRST = 10_000_000;
+/** In this order the everyday sample has each column once. */
+const SORTS = [
+  'orderNum',
+  '-orderNum',
+  '-deptName',
+  'deptName',
+  'createTime',
+  '-createTime',
+  '-updateTime',
+  'updateTime',
+];
 
 let connection: Sql;
 before(async () => {
@@ -56,9 +67,7 @@ describe('A search does not read the whole tenant', () => {
     ['a rare word of a large subtree', `deptName=${encode('榕树')}&underId=${FIRST + 1}`, 20],
     ['a large subtree', `underId=${FIRST + 1}`, 20],
     ['a small subtree', `underId=${FIRST + Math.floor(COUNT / 10)}`, 8],
-    ...['orderNum', '-orderNum', 'deptName', '-deptName', 'createTime', '-createTime', 'updateTime', '-updateTime'].map(
-      (sort) => [`a list sorted by ${sort}`, `sort=${sort}`, 20] as const,
-    ),
+    ...sample(SORTS, 2).map((sort) => [`a list sorted by ${sort}`, `sort=${sort}`, 20] as const),
   ] as const) {
     test(`${what} reads few rows with a cursor`, async (t) => {
       const first = await searchCost(`${query}&cursor=`);
@@ -98,7 +107,7 @@ describe('A search for common words finds every match', () => {
       where tenant_id = '${admin.tenantId}' and ${condition} order by ${order}`);
     return rows.map(({ id }) => id);
   };
-  for (const [what, query, condition] of [
+  const searches = [
     ['half of all departments', `deptName=${encodeURIComponent('研发')}`, "dept_name like '%研发%'"],
     ['all departments', `leader=${encodeURIComponent('张三')}`, "leader = '张三'"],
     ['a subtree', `underId=${FIRST + 2}`, 'dept_id in (select id from subtree)'],
@@ -107,7 +116,8 @@ describe('A search for common words finds every match', () => {
       `underId=${FIRST + 2}&deptName=${encodeURIComponent('研发')}`,
       "dept_name like '%研发%' and dept_id in (select id from subtree)",
     ],
-  ] as const) {
+  ] as const;
+  for (const [what, query, condition] of sample(searches, 3)) {
     test(`a search that matches ${what} finds all of them by page number and by cursor`, async () => {
       const expected = await idsInDatabase(condition);
       assert.ok(expected.length > 200, String(expected.length));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectError } from '../support/expect.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 
 test('q finds users by a part of their user name, nickname or phone', async () => {
   const admin = await service.createTenant();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectError, expectOk, read, TENANTS } from '../support/expect.ts';
-import { Client, startService } from '../support/service.ts';
+import { Client, shareService } from '../support/service.ts';
 
 /** The operations on tenants. An update replaces all fields. */
 
-const service = await startService();
+const service = await shareService();
 const { root, superuser } = service;
 const readTenant = (id: string) => read(root, `${TENANTS}/${id}`);
 /** The fields of a tenant that a client can set. */

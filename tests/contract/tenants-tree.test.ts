@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 
 /** The tree of tenants: which tenants an administrator manages, moves, and deletion. */
 
-const service = await startService();
+const service = await shareService();
 const { root, superuser } = service;
 const NO_TENANT = '999999999999';
 

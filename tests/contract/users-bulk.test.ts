@@ -91,7 +91,7 @@ describe('Bulk creation of users', () => {
 
   test('10,000 users are created at once, and one revert removes them', async () => {
     // More than one chunk of inserted rows.
-    const count = scale(1_500, 10_000);
+    const count = scale(1_100, 10_000);
     const tenant = await service.createTenant();
     const passwordHash = await argon2(PASSWORD, { memoryCost: 8, timeCost: 1 });
     const users = Array.from({ length: count }, (_, n) => ({

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectOk, read, USERS } from '../support/expect.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 /** The departments of a user, and deleting a department that has users. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const below = await service.createTenant({}, admin);
 const sibling = await service.createTenant();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
-import { type Client, PASSWORD, startService } from '../support/service.ts';
+import { type Client, PASSWORD, shareService } from '../support/service.ts';
 
 /** accountCount limits the number of accounts of a tenant. */
 
-const service = await startService();
+const service = await shareService();
 const { root } = service;
 
 const countUsers = async ({ tenantId }: Client) => (await read(root, `${USERS}/list?tenantId=${tenantId}`)).total;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectError, expectOk, me, read, USERS } from '../support/expect.ts';
-import { type Client, PASSWORD, startService } from '../support/service.ts';
+import { type Client, PASSWORD, shareService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** Permissions to manage users, and the rules for deleting users. */
 
-const service = await startService();
+const service = await shareService();
 const { root, superuser } = service;
 const NO_TENANT = '999999999999';
 

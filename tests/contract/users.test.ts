@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectError, expectOk, read, USERS } from '../support/expect.ts';
-import { Client, PASSWORD, startService } from '../support/service.ts';
+import { Client, PASSWORD, shareService } from '../support/service.ts';
 
 /** The operations on users and the fields of UserDTO. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const readUser = (id: string | number) => read(admin, `${USERS}/${id}`);
 let count = 0;

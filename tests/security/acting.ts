@@ -9,7 +9,7 @@ import { absent, dept, people, quotas, tenant } from './cross-tenant-calls/targe
 
 /**
  * Calls every operation that takes `?tenantId=` for a tenant below, with callers that may and callers that may not.
- * Everyday `turn` selects which of those that may not.
+ * Everyday `turn` selects which of those that may not, and all turns but the first call every third operation.
  */
 export async function testActing(service: Service, turn = 0): Promise<void> {
   const above = await service.createTenant();
@@ -52,7 +52,7 @@ export async function testActing(service: Service, turn = 0): Promise<void> {
   for (const [
     n,
     { operation, call, writes = false, unrecorded = false, forMembers = false, differs = false },
-  ] of actingCalls.entries()) {
+  ] of sample([...actingCalls.entries()], turn === 0 ? 1 : 3)) {
     const title = `${operation} ${n}`;
     test(`a tenant outside the caller's scope is answered like one that does not exist: ${title}`, async () => {
       const before = await storedState(service);

@@ -7,7 +7,7 @@ import { databaseOf, startNode } from '../faults/node.ts';
 import { DEPTS, expectError, USERS } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 import { csvRowsOf, download, exportedRows, sheetsOf } from '../support/sheets.ts';
-import { countOpenTransactions, insertDepartments, requestUnread } from '../support/trees.ts';
+import { countOpenTransactions, dropSearchIndexes, insertDepartments, requestUnread } from '../support/trees.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Exported files that attack the program which opens them, and clients that do not read what they export. */
@@ -62,6 +62,7 @@ test('no cell of an exported file is a formula, and all have their values', asyn
 /** Departments with paths of 20 long names: 20 MB, more than the operating system buffers for two clients. */
 const COUNT = 4_000;
 const large = await service.createTenant();
+await dropSearchIndexes(service.superuser);
 await insertDepartments(service.superuser, large.tenantId, {
   first: 9_000_000,
   count: COUNT,

@@ -5,11 +5,11 @@ import { hash, verify } from '@node-rs/argon2';
 import { createPasswords } from '../../server/auth/passwords.ts';
 import { CHEAP_HASH } from '../support/database.ts';
 import { outcomeOf } from '../support/expect.ts';
-import { PASSWORD, startService } from '../support/service.ts';
+import { PASSWORD, shareService } from '../support/service.ts';
 
 /** With an Idempotency-Key, passwords are hashed slowly. Nobody may use that to keep the service busy. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const member = await service.createMember(admin);
 

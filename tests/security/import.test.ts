@@ -5,13 +5,18 @@ import { test } from 'node:test';
 import zlib from 'node:zlib';
 import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
 import { csv, form, importFile, xlsx } from '../support/import.ts';
-import { startService } from '../support/service.ts';
+import { isLong, sample } from '../support/scale.ts';
+import { shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 const tenant = await service.createTenant();
 
 /** Replaces the first sheet of a workbook by other bytes, and states any size for it. */
-async function withSheet(sheet: Buffer, statedSize = sheet.length): Promise<Buffer> {
+async function withSheet(
+  sheet: Buffer,
+  statedSize = sheet.length,
+  packed = zlib.deflateRawSync(sheet),
+): Promise<Buffer> {
   const workbook = await xlsx([['部门路径'], ['a']]);
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -27,7 +32,7 @@ async function withSheet(sheet: Buffer, statedSize = sheet.length): Promise<Buff
     const local = entry.readUInt32LE(42);
     const start = local + 30 + workbook.readUInt16LE(local + 26) + workbook.readUInt16LE(local + 28);
     const isSheet = String(name).includes('worksheets/sheet1.xml');
-    const data = isSheet ? zlib.deflateRawSync(sheet) : workbook.subarray(start, start + entry.readUInt32LE(20));
+    const data = isSheet ? packed : workbook.subarray(start, start + entry.readUInt32LE(20));
     const head = Buffer.alloc(30);
     head.writeUInt32LE(0x04034b50, 0);
     head.writeUInt16LE(isSheet ? 8 : entry.readUInt16LE(10), 8);
@@ -72,12 +77,13 @@ test('the rebuilt workbook that these tests use is valid', async () => {
 });
 
 test('a zip bomb is refused, whether or not it states its size', async () => {
-  const bomb = Buffer.concat([sheetOf(''), Buffer.alloc(300 * 1_048_576, 0x20)]);
-  const stated = await withSheet(bomb);
+  const bomb = Buffer.concat([sheetOf(''), Buffer.alloc(210 * 1_048_576, 0x20)]);
+  const packed = zlib.deflateRawSync(bomb, { level: 1 });
+  const stated = await withSheet(bomb, bomb.length, packed);
   assert.ok(stated.length < 1_000_000, 'it is small');
   await expectRefusal(stated, 'FILE_UNREADABLE', /过大/);
-  await expectRefusal(await withSheet(bomb, 10_000), 'FILE_UNREADABLE');
-  await expectRefusal(await withSheet(bomb, 0), 'FILE_UNREADABLE');
+  for (const size of sample([10_000, 0], 2))
+    await expectRefusal(await withSheet(bomb, size, packed), 'FILE_UNREADABLE');
 });
 
 test('entities of a document type declaration are neither resolved nor expanded', async () => {
@@ -92,8 +98,8 @@ test('entities of a document type declaration are neither resolved nor expanded'
 });
 
 test('an endless sheet is refused, and a cell far away costs nothing', async () => {
-  const endless = Array.from({ length: 100_100 }, (_, n) => row(n + 1, 'x')).join('');
-  await expectRefusal(await withSheet(sheetOf(endless)), 'TOO_MANY_ROWS');
+  const endless = () => sheetOf(Array.from({ length: 100_100 }, (_, n) => row(n + 1, 'x')).join(''));
+  if (isLong) await expectRefusal(await withSheet(endless()), 'TOO_MANY_ROWS');
   await expectRefusal(Buffer.from('a\n'.repeat(300_001)), 'TOO_MANY_ROWS');
   const far = sheetOf(
     `${row(1, '部门路径') + row(2, '总部')}<row r="1048576"><c r="XFD1048576" t="n"><v>1</v></c></row>`,

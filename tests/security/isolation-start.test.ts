@@ -5,6 +5,7 @@ import { connectOwner } from '../../db/driver.ts';
 import { readServiceLogin } from '../../db/roles.ts';
 import { StartupError } from '../../db/startup-error.ts';
 import { createDatabase, createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
+import { sample } from '../support/scale.ts';
 
 /** The service starts only with a role that cannot bypass row security. */
 
@@ -105,12 +106,12 @@ test('the service does not start when its role can become a role with BYPASSRLS'
   await start();
 });
 
-for (const fault of ['disable row level security', 'no force row level security']) {
+for (const [offset, fault] of ['disable row level security', 'no force row level security'].entries()) {
   test(`the service does not start after alter table … ${fault}`, async () => {
     const tables = await superuser<{ name: string }[]>`
       select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relrowsecurity order by 1`;
     assert.ok(tables.length >= 6);
-    for (const [n, { name }] of tables.entries()) {
+    for (const [n, { name }] of sample(tables, 8, offset).entries()) {
       await superuser.unsafe(`alter table banyan.${name} ${fault}`);
       await expectStartupError(databaseUrl, new RegExp(`Row-level security is not forced on ${name}:`));
       // Both URLs lead to the same check, so one table is enough here.

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGES, DEPTS, expectOk, TENANTS } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 
 /** A tenant that was moved elsewhere, and its new parent, learn nothing about the former parent. */
 
-const service = await startService();
+const service = await shareService();
 const FORMER_ADDRESS = '127.0.0.7';
 
 /** Moves a tenant from one parent to another. An administrator of each parent has changed it. */

@@ -5,40 +5,11 @@ import { FairSlots } from '../../server/webhooks/fair-slots.ts';
 import { connectAsService } from '../support/cost.ts';
 import { takeRecentLog } from '../support/logs.ts';
 import { Receiver } from '../support/receiver.ts';
-import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
+import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
+import { environment, register } from './webhook-fairness.ts';
 
 /** Webhooks of one subtree of the tenant tree do not delay those of others, and idle webhooks cost nothing. */
-
-const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
-const path = '/system/webhook-api';
-const register = async (admin: Client, receiver: Receiver, count = 1) => {
-  const body = { url: receiver.url, kinds: ['department.*'] };
-  for (const { code, text } of await Promise.all(Array.from({ length: count }, () => admin.post(path, body)))) {
-    assert.equal(code, 200, text);
-  }
-};
-
-test('140 webhooks of one subtree whose receivers do not respond delay neither its siblings nor other tenants', async () => {
-  const service = await startService(environment, { timing: FAST_WEBHOOK_POLLING });
-  const stuck = await Receiver.start(() => undefined);
-  const parent = await service.createTenant();
-  const greedy = await service.createTenant({}, parent);
-  // More webhooks than the process has slots.
-  for (let n = 0; n < 7; n++) {
-    const tenant = await service.createTenant({}, greedy);
-    await register(tenant, stuck, 20);
-    await tenant.createDepartment();
-  }
-  // In tests a receiver has ten minutes to respond, so every message that arrived still occupies its slot.
-  await waitFor('the subtree has taken its slots', () => stuck.all.length >= 30);
-  for (const admin of [await service.createTenant({}, parent), await service.createTenant(), parent]) {
-    const receiver = await Receiver.start();
-    await register(admin, receiver);
-    await admin.createDepartment();
-    await waitFor('the message is delivered', () => receiver.accepted.length === 1);
-  }
-});
 
 test('at each level of the tree a subtree leaves slots for its siblings', () => {
   const slots = new FairSlots(128);

@@ -30,6 +30,10 @@ export const insertDepartments = (
     );
   });
 
+/** Drops the indexes that only searches and sorted lists use: without them inserts are several times faster. */
+export const dropSearchIndexes = (superuser: Sql) =>
+  superuser`drop index departments_search, departments_by_name, departments_by_creation, departments_by_update`;
+
 interface Row {
   deptId: number;
   parentId: number;

@@ -1,3 +1,4 @@
+// Only in the long run: random requests to all operations take six seconds; contract/openapi-responses and contract/bad-input-* send chosen ones to each.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,9 +1,10 @@
+// Only in the long run: it writes 20,500 departments; contract/departments-order tests the rules with fewer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
 import { isLong } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
-import { insertDepartments } from '../support/trees.ts';
+import { dropSearchIndexes, insertDepartments } from '../support/trees.ts';
 
 /** These tests reorder more siblings than one statement updates. */
 
@@ -12,8 +13,7 @@ const { superuser } = service;
 const admin = await service.createTenant();
 const COUNT = 20_500;
 const FIRST = 1_000_000;
-// These tests do not search, and inserts are several times faster without these indexes.
-await superuser`drop index departments_search, departments_by_name, departments_by_creation, departments_by_update`;
+await dropSearchIndexes(superuser);
 
 test('reordering 20,500 siblings numbers each once and records one change for each updated row', async () => {
   const { tenantId } = admin;

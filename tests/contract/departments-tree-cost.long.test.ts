@@ -1,3 +1,4 @@
+// Only in the long run: it inserts 23,000 departments twice; contract/search-cost tests the cost of a large subtree once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectAsService, measureCost } from '../support/cost.ts';

@@ -1,0 +1,35 @@
+// Only in the long run: it reads 50 MB of paths; contract/response-size tests pages that end early, and contract/deep-trees paths that are too long.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEPTS, expectError } from '../support/expect.ts';
+import { startService } from '../support/service.ts';
+import { insertDepartments } from '../support/trees.ts';
+import { LIMIT, readAll } from './response-size.ts';
+
+const service = await startService();
+const { superuser } = service;
+
+test('pages of departments end early when their paths are long', async () => {
+  const admin = await service.createTenant();
+  // Deeper than the limit of new departments; what exists stays readable.
+  const [first, depth] = [7_000_000, 3_000];
+  await insertDepartments(superuser, admin.tenantId, { first, count: depth, parentOf: 'nullif(n - 1, 0)' });
+  await insertDepartments(superuser, admin.tenantId, {
+    first: first + depth,
+    count: 500,
+    parentOf: `-1`,
+    name: `'leaf'`,
+  });
+  const last = first + depth - 1;
+  const list = `${DEPTS}/list?pageSize=500&deptName=leaf&withPath=true`;
+  expectError(await admin.get(list), 400, 'PATHS_TOO_LONG', { limit: LIMIT });
+  const listed = await readAll((cursor) => admin.get(`${list}&cursor=${cursor}`));
+  assert.equal(new Set(listed.rows.map(({ deptId }) => deptId)).size, 500);
+  assert.ok(listed.rows.every(({ pathNames }) => (pathNames as string[]).length === depth - 1));
+  const children = await readAll((cursor) => admin.get(`${DEPTS}/${last}/children?limit=500&cursor=${cursor}`));
+  assert.equal(new Set(children.rows.map(({ deptId }) => deptId)).size, 501);
+  assert.ok(listed.pages > 1 && children.pages > 1, `${listed.pages}, ${children.pages} pages`);
+  const ids = listed.rows.map(({ deptId }) => deptId);
+  expectError(await admin.post(`${DEPTS}/batch-read`, { ids }), 400, 'PATHS_TOO_LONG', { limit: LIMIT });
+  assert.equal((await admin.post(`${DEPTS}/batch-read`, { ids: ids.slice(0, 100) })).data.rows.length, 100);
+});
