@@ -2,8 +2,10 @@
 //   npm test -- departments     runs only the test files whose path contains one of the given words
 //   npm test -- --record        also writes the duration of each file to tests/durations.json, which orders the queue
 //                               (npm run test:long: to tests/durations-long.json)
+//   npm test -- --shuffle       runs the files in a random order, which BANYAN_TEST_SEED repeats: files share processes
 // Files named *.long.test.ts run only with npm run test:long. Their first line says why.
 import { fork, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -15,6 +17,7 @@ import { ProcessorTime } from './processor-time.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 const record = process.argv.includes('--record');
+const shuffled = process.argv.includes('--shuffle');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const isLong = process.env.BANYAN_TEST_LONG === '1';
 /** The durations of the long run replace those of the everyday run where there are any. */
@@ -215,7 +218,7 @@ function describeUsed(before) {
 
 /**
  * Returns the test files, the longest first, so that none runs alone at the end. Files without a recorded duration come
- * before all others.
+ * before all others. With --shuffle, the order is random.
  *
  * @param {string[]} words
  */
@@ -224,7 +227,11 @@ function createQueue(words) {
     {},
     ...DURATIONS.filter(fs.existsSync).map((file) => JSON.parse(fs.readFileSync(file, 'utf8'))),
   );
-  const msOf = (/** @type {string} */ file) => durations[nameOf(file)] ?? Number.POSITIVE_INFINITY;
+  const seed = process.env.BANYAN_TEST_SEED ?? '1';
+  const randomOf = (/** @type {string} */ file) =>
+    createHash('sha256').update(`${seed} ${file}`).digest().readUInt32BE();
+  const msOf = (/** @type {string} */ file) =>
+    shuffled ? randomOf(file) : (durations[nameOf(file)] ?? Number.POSITIVE_INFINITY);
   return fs
     .readdirSync('dist/tests', { recursive: true, encoding: 'utf8' })
     .filter(
