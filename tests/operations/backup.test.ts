@@ -2,15 +2,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { departmentNames, manifestOf, newFolder, runTool, startTool } from '../support/backups.ts';
-import {
-  assertStopped,
-  connectTo,
-  newDataFolder,
-  processesIn,
-  startWithoutDeadlines,
-  usedDataFolder,
-} from '../support/process.ts';
+import { startEmbedded } from '../../db/embedded/cluster.ts';
+import { callTool, departmentNames, manifestOf, newFolder, runTool } from '../support/backups.ts';
+import { assertStopped, connectTo, newDataFolder, serveInProcess, usedDataFolder } from '../support/process.ts';
 import { report, scale } from '../support/scale.ts';
 import { Client } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
@@ -41,17 +35,17 @@ function startWriters(admin: Client, count: number) {
 
 test('a backup that is taken under load contains every write that was acknowledged before its end', async (t) => {
   const dataDir = await usedDataFolder();
-  const run = startWithoutDeadlines(dataDir);
-  const admin = await run.admin();
-  const writers = startWriters(admin, 8);
-  await waitFor('there are writes before the backup', () => writers.acknowledged.length >= scale(50, 5_000));
+  const service = await serveInProcess({ BANYAN_DATA_DIR: dataDir });
+  const admin = await service.admin();
+  const writers = startWriters(admin, scale(2, 8));
+  await waitFor('there are writes before the backup', () => writers.acknowledged.length >= scale(20, 5_000));
   const folder = newFolder('backup');
   const backup = await runTool('backup', dataDir, ['--to', folder]);
   assert.equal(backup.status, 0, backup.stderr);
   const count = writers.acknowledged.length;
   await waitFor('there are writes after the backup', () => writers.acknowledged.length > count + 20);
   await writers.stop();
-  assert.equal(await run.stop(), 0, run.stderr);
+  await service.stop();
 
   const { started, time, counts } = manifestOf(folder);
   const isDuring = (ack: { time: number }) => ack.time >= Date.parse(started) && ack.time < Date.parse(time);
@@ -63,8 +57,7 @@ test('a backup that is taken under load contains every write that was acknowledg
   assert.match(restore.stderr, /The ledger is intact and contains that of the backup/);
   assert.match(restore.stderr, /Next: start the service, and take a new backup/);
 
-  const again = startWithoutDeadlines(restored);
-  const { base } = await again.ready();
+  const { base, stop } = await serveInProcess({ BANYAN_DATA_DIR: restored });
   // The keys that sign tokens are in the backup too.
   const client = new Client(base, admin.token);
   const names = await departmentNames(client);
@@ -77,14 +70,25 @@ test('a backup that is taken under load contains every write that was acknowledg
   const [before = 0, after = 0] = counts.departments ?? [];
   assert.ok(names.size >= before && names.size <= after, `${names.size} is between ${before} and ${after}`);
   await client.createDepartment({ deptName: 'after the restore' });
-  assert.equal(await again.stop(), 0, again.stderr);
+  await stop();
   report(t, { acknowledged: writers.acknowledged.length, during, restored: names.size, counts });
 });
 
+/** A backup of a database with a record that was altered without a change. */
+const altered = { dataDir: '', folder: newFolder('backup') };
+
 test('a backup of a stopped service starts and stops PostgreSQL, and only its owner can read the backup', async () => {
   const dataDir = await usedDataFolder();
-  const folder = newFolder('backup');
-  const { status, stderr } = await runTool('backup', dataDir, ['--to', folder]);
+  const { folder } = Object.assign(altered, { dataDir });
+  const server = await startEmbedded(dataDir, () => {});
+  const superuser = connectTo(dataDir);
+  await superuser.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`update users set nick_name = 'altered without a change'`;
+  });
+  await superuser.end();
+  await server.stop();
+  const { status, stderr } = await callTool('backup', dataDir, ['--to', folder]);
   assert.equal(status, 0, stderr);
   await assertStopped(dataDir);
   assert.equal(fs.statSync(folder).mode & 0o777, 0o700);
@@ -93,118 +97,53 @@ test('a backup of a stopped service starts and stops PostgreSQL, and only its ow
   for (const name of ['postmaster.pid', 'postmaster.opts', 'recovery.signal']) assert.ok(!names.includes(name), name);
   assert.deepEqual(fs.readdirSync(path.join(folder, 'postgres/pg_replslot')), []);
 
-  const twice = await runTool('backup', dataDir, ['--to', folder]);
+  const twice = await callTool('backup', dataDir, ['--to', folder]);
   assert.deepEqual([twice.status, /already exists/.test(twice.stderr)], [2, true], twice.stderr);
-  assert.equal((await runTool('backup', dataDir, [])).status, 1);
-  const external = await runTool('backup', dataDir, ['--to', `${folder}2`], { DATABASE_URL: 'postgres://a@b/c' });
+  assert.equal((await callTool('backup', dataDir, [])).status, 1);
+  const external = await callTool('backup', dataDir, ['--to', `${folder}2`], { DATABASE_URL: 'postgres://a@b/c' });
   assert.deepEqual([external.status, /pg_basebackup/.test(external.stderr)], [2, true], external.stderr);
 });
 
-test('a backup that is killed leaves no backup, and the next one succeeds and removes its files', async () => {
-  const dataDir = await usedDataFolder();
-  const run = startWithoutDeadlines(dataDir);
-  await run.ready();
+test('an interrupted backup leaves nothing behind', async () => {
+  const { dataDir } = altered;
+  const server = await startEmbedded(dataDir, () => {});
   const [superuser, observer] = [connectTo(dataDir), connectTo(dataDir)];
   const folder = newFolder('backup');
-  /** Interrupts a backup after it has copied the files and before it ends: it then waits for this lock. */
-  const interrupt = (signal: NodeJS.Signals) =>
-    superuser.begin(async (tx) => {
-      await tx`lock table departments`;
-      const backup = startTool('backup', dataDir, ['--to', folder]);
-      await waitFor('the backup waits', async () => (await countLockWaits(observer)) > 0);
-      return { outcome: await backup.kill(signal), stderr: backup.stderr };
-    });
-  const parent = path.dirname(folder);
-  assert.equal((await interrupt('SIGKILL')).outcome, 'SIGKILL');
-  const [leftover, ...others] = fs.readdirSync(parent);
-  assert.deepEqual([/^backup\.new-\d+$/.test(String(leftover)), others], [true, []]);
-  const fromLeftover = await runTool('restore', newDataFolder(), ['--from', path.join(parent, String(leftover))]);
-  assert.match(fromLeftover.stderr, /There is no complete backup in/);
-  const slots = async () => [...(await superuser`select slot_name from pg_replication_slots`)];
-  await waitFor('the replication slot is gone', async () => (await slots()).length === 0);
-
-  const interrupted = await interrupt('SIGTERM');
-  assert.equal(interrupted.outcome, 2);
-  assert.match(interrupted.stderr, /The database was not backed up: it was interrupted\./);
-  assert.deepEqual(fs.readdirSync(parent), [], 'both are removed');
-
-  const { status, stderr } = await runTool('backup', dataDir, ['--to', folder]);
-  assert.equal(status, 0, stderr);
-  assert.deepEqual(fs.readdirSync(parent), ['backup']);
+  const interrupt = new AbortController();
+  // Interrupt it after it has copied the files and before it ends: it then waits for this lock.
+  const { status, stderr } = await superuser.begin(async (tx) => {
+    await tx`lock table departments`;
+    const backup = callTool('backup', dataDir, ['--to', folder], {}, interrupt.signal);
+    await waitFor('the backup waits', async () => (await countLockWaits(observer)) > 0);
+    interrupt.abort();
+    return backup;
+  });
+  assert.equal(status, 2, stderr);
+  assert.match(stderr, /The database was not backed up: it was interrupted\./);
+  assert.deepEqual(fs.readdirSync(path.dirname(folder)), []);
   await Promise.all([superuser.end(), observer.end()]);
-  assert.equal(await run.stop(), 0, run.stderr);
+  await server.stop();
 });
 
-test('a restore refuses damaged backups, existing databases and running services, and changes nothing then', async () => {
-  const dataDir = await usedDataFolder();
-  const folder = newFolder('backup');
-  const backup = await runTool('backup', dataDir, ['--to', folder]);
-  assert.equal(backup.status, 0, backup.stderr);
-  const restoreTo = (target: string, ...args: string[]) => runTool('restore', target, ['--from', folder, ...args]);
-
-  const existing = await restoreTo(dataDir);
-  assert.deepEqual([existing.status, /Add --replace/.test(existing.stderr)], [2, true], existing.stderr);
-  const run = startWithoutDeadlines(dataDir);
-  const admin = await run.admin();
-  await admin.createDepartment({ deptName: 'later' });
+test('a restore refuses an existing or running database, a damaged backup, and records that differ from their changes', async () => {
+  const { dataDir, folder } = altered;
+  const server = await startEmbedded(dataDir, () => {});
+  const restoreTo = (target: string, ...args: string[]) => callTool('restore', target, ['--from', folder, ...args]);
   const running = await restoreTo(dataDir, '--replace');
   assert.deepEqual([running.status, /Stop the service first/.test(running.stderr)], [2, true], running.stderr);
-  assert.equal(await run.stop(), 0, run.stderr);
+  await server.stop();
+  const existing = await restoreTo(dataDir);
+  assert.deepEqual([existing.status, /Add --replace/.test(existing.stderr)], [2, true], existing.stderr);
 
   const target = newDataFolder();
-  const largest = Object.entries(manifestOf(folder).files).sort(([, a], [, b]) => b.size - a.size);
-  const [name] = largest.find(([each]) => each.startsWith('postgres/base/')) ?? [''];
-  for (const [file, change] of [
-    [name, (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 100), Buffer.from('x'), bytes.subarray(101)])],
-    [name, (bytes: Buffer) => bytes.subarray(0, -1)],
-    ['backup.json', (bytes: Buffer) => Buffer.from(bytes.toString().replace('"format"', '"Format"'))],
-  ] as const) {
-    const content = fs.readFileSync(path.join(folder, file));
-    fs.writeFileSync(path.join(folder, file), change(content));
-    const damaged = await restoreTo(target);
-    assert.equal(damaged.status, 2);
-    assert.match(damaged.stderr, new RegExp(`${file}.* is (not as it was written|damaged)`));
-    fs.writeFileSync(path.join(folder, file), content);
-  }
-  fs.renameSync(path.join(folder, name), path.join(folder, 'elsewhere'));
-  assert.match((await restoreTo(target)).stderr, /is missing/);
-  fs.renameSync(path.join(folder, 'elsewhere'), path.join(folder, name));
+  const file = path.join(folder, 'postgres/global/pg_control');
+  const content = fs.readFileSync(file);
+  fs.writeFileSync(file, Buffer.concat([content.subarray(0, 100), Buffer.from('x'), content.subarray(101)]));
+  const damaged = await restoreTo(target);
+  assert.deepEqual([damaged.status, /is not as it was written/.test(damaged.stderr)], [2, true], damaged.stderr);
+  fs.writeFileSync(file, content);
+  const differing = await restoreTo(target);
+  assert.equal(differing.status, 2, differing.stderr);
+  assert.match(differing.stderr, /Tenant 000000: user \d+ is not as its last change left it/);
   assert.deepEqual(fs.readdirSync(target), [], 'nothing was restored');
-
-  const replaced = await restoreTo(dataDir, '--replace');
-  assert.equal(replaced.status, 0, replaced.stderr);
-  const aside = /The former one is in (\S+)\. /.exec(replaced.stderr)?.[1] ?? '';
-  assert.ok(fs.existsSync(path.join(aside, 'postgres/PG_VERSION')), replaced.stderr);
-  const again = startWithoutDeadlines(dataDir);
-  const names = await departmentNames(await again.admin());
-  assert.deepEqual([...names], [], 'the restored database is the one before the department was created');
-  assert.equal(await again.stop(), 0, again.stderr);
-});
-
-test('a restore changes nothing if the restored records differ from those of the backup, unless --ignore-errors is given', async () => {
-  const dataDir = await usedDataFolder();
-  const run = startWithoutDeadlines(dataDir);
-  const admin = await run.admin();
-  await admin.createDepartment({ deptName: 'a' });
-  await waitFor(
-    'the change is sealed',
-    async () => (await admin.get('/system/change-api?limit=1')).data.rows.length > 0,
-  );
-  const superuser = connectTo(dataDir);
-  await superuser`alter table departments disable trigger user`;
-  await superuser`update departments set dept_name = 'altered without a change'`;
-  await superuser`alter table departments enable trigger user`;
-  await superuser.end();
-  const folder = newFolder('backup');
-  assert.equal((await runTool('backup', dataDir, ['--to', folder])).status, 0);
-  assert.equal(await run.stop(), 0, run.stderr);
-  const target = newDataFolder();
-  const refused = await runTool('restore', target, ['--from', folder]);
-  assert.equal(refused.status, 2, refused.stderr);
-  assert.match(refused.stderr, /Tenant 000000: department \d+/);
-  assert.deepEqual(fs.readdirSync(target), []);
-  // PostgreSQL removes its lock file shortly before it exits.
-  await waitFor('PostgreSQL has exited', () => processesIn(target).length === 0);
-  const forced = await runTool('restore', target, ['--from', folder, '--ignore-errors']);
-  assert.equal(forced.status, 0, forced.stderr);
 });

@@ -2,6 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { type Manifest, readManifest } from '../../db/backup/manifest.ts';
 import type { Sql } from '../../db/driver.ts';
+import { runBackup } from '../../server/cli/backup-command.ts';
+import { runRestore } from '../../server/cli/restore-command.ts';
 import { launch, newDataFolder, project, type Run } from './process.ts';
 import type { Client } from './service.ts';
 import { waitFor } from './wait.ts';
@@ -16,6 +18,25 @@ export const startTool = (name: 'backup' | 'restore', dataDir: string, args: str
 export async function runTool(name: 'backup' | 'restore', dataDir: string, args: string[], environment = {}) {
   const run = startTool(name, dataDir, args, environment);
   return { status: await run.ended, stderr: run.stderr };
+}
+
+const COMMANDS = { backup: runBackup, restore: runRestore };
+
+/** The same in this process, because starting Node.js takes long. The signal interrupts the command. */
+export async function callTool(
+  name: 'backup' | 'restore',
+  dataDir: string,
+  args: string[],
+  environment = {},
+  signal = new AbortController().signal,
+) {
+  const lines: string[] = [];
+  const status = await COMMANDS[name](args, {
+    environment: { BANYAN_DATA_DIR: dataDir, ...environment },
+    print: (line) => void lines.push(line),
+    signal,
+  });
+  return { status, stderr: lines.join('\n') };
 }
 
 /** Returns the path of a folder that does not exist, in a new folder that PostgreSQL's user may enter. */
