@@ -2,26 +2,47 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
+import path from 'node:path';
 import { test } from 'node:test';
 import { connectOwner } from '../../db/driver.ts';
 import { createDatabase } from '../support/database.ts';
 import {
   assertStopped,
   connectTo,
-  newDataFolder,
   postgresOf,
-  start,
-  startOnDatabase,
+  serveInProcess,
   startWithoutDeadlines,
   usedDataFolder,
 } from '../support/process.ts';
-import type { Client } from '../support/service.ts';
+import { type Client, PASSWORD } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
+import { environmentOf, isLinux, keepsRoot, userOf, withDescendants } from './process-users.ts';
+
+/** One service with its PostgreSQL: the user that it runs as, what its environment shows, and how it stops. */
+
+const dataDir = await usedDataFolder();
+const run = startWithoutDeadlines(dataDir, { BANYAN_ADMIN_USERNAME: 'first' });
+const admin = await run.admin();
+
+test('the password of the first administrator is in no environment', { skip: !isLinux }, () => {
+  const { pid } = postgresOf(dataDir);
+  for (const each of [...withDescendants(Number(run.child.pid)), ...withDescendants(pid)]) {
+    assert.ok(!environmentOf(each).includes(PASSWORD), `process ${each} of ${run.child.pid}, PostgreSQL ${pid}`);
+  }
+  // Only its value was removed.
+  assert.match(environmentOf(Number(run.child.pid)), /BANYAN_ADMIN_USERNAME=first\0/);
+});
+
+test('a service that was started as root runs as the user of PostgreSQL', {
+  skip: keepsRoot,
+}, async () => {
+  const owner = fs.statSync(path.join(dataDir, 'postgres')).uid;
+  assert.notEqual(owner, 0);
+  assert.equal(userOf(Number(run.child.pid)), owner);
+  assert.match(run.stderr, new RegExp(`Continuing as user ${owner}, without root's privileges`));
+});
 
 test('on SIGTERM the request in flight is answered, idle connections are closed, and PostgreSQL is stopped', async () => {
-  const dataDir = await usedDataFolder();
-  const run = startWithoutDeadlines(dataDir);
-  const admin = await run.admin();
   const { socketDir } = postgresOf(dataDir);
   // Browsers open connections in advance, and a client may never finish its request.
   const unused = [await connect(admin.base), await connect(admin.base)];
@@ -53,41 +74,20 @@ test('on SIGTERM the request in flight is answered, idle connections are closed,
   assert.equal(fs.existsSync(socketDir), false);
 });
 
-test('a request that never completes does not prevent the service from stopping on SIGHUP', async (t) => {
+test('a service does not wait for a request that never completes when it stops', async () => {
   const { databaseUrl, superuserUrl } = await createDatabase();
-  const run = startOnDatabase(databaseUrl, {}, { timing: { shutdownMs: 100 } });
-  const admin = await run.admin();
+  const service = await serveInProcess({ DATABASE_URL: databaseUrl }, { shutdownMs: 100 });
+  const admin = await service.admin();
   const superuser = connectOwner({ url: superuserUrl });
-  t.after(() => superuser.end());
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.departments`;
     const response = admin.post('/system/dept-api', {}).catch(() => undefined);
     await waitFor('the request waits for the table', async () => (await countLockWaits(tx)) === 1);
-    void run.kill('SIGHUP');
     // The table stays locked until the service has stopped.
-    await waitFor('the service stops', () => run.child.exitCode !== null);
-    assert.equal(await run.ended, 0, run.stderr);
+    await service.stop();
     assert.notEqual((await response)?.code, 200);
   });
-});
-
-test('on SIGTERM at any step of a first start the service stops and leaves nothing running, and the next start completes', async () => {
-  const dataDir = newDataFolder();
-  for (const step of ['Creating a database', 'Starting PostgreSQL', 'Preparing tables']) {
-    const run = start(dataDir);
-    // A step that an earlier start has completed is not printed again.
-    await run.waitForOutput(new RegExp(`${step}|Try it:`));
-    assert.equal(await run.stop(), 0, run.stderr);
-    assert.ok(run.stderr.endsWith('Stopped.\n'), run.stderr);
-    assert.doesNotMatch(run.stderr, /did not start/);
-    await assertStopped(dataDir);
-    const left = fs.readdirSync(dataDir).filter((name) => !['postgres', 'postgres-password'].includes(name));
-    assert.deepEqual(left, []);
-  }
-  const next = start(dataDir);
-  await next.admin();
-  assert.equal(await next.kill('SIGINT'), 0);
-  await assertStopped(dataDir);
+  await superuser.end();
 });
 
 async function connect(base: string): Promise<net.Socket> {

@@ -1,3 +1,4 @@
+// Only in the long run: it starts seven services, some with workers and a first start; process checks one service with its PostgreSQL.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -8,58 +9,13 @@ import {
   assertStopped,
   newDataFolder,
   postgresOf,
-  project,
   start,
   startOnDatabase,
   startWithoutDeadlines,
 } from '../support/process.ts';
 import { createEmptyDatabase, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
-
-/** Which user the processes of the service run as, and what their environment shows. */
-
-const isRoot = process.getuid?.() === 0;
-const isLinux = process.platform === 'linux';
-
-/** The outermost folder above the project that other users cannot enter. The service then keeps running as root. */
-const closedFolder = foldersAbove(path.join(project, 'package.json')).find(
-  (folder) => (fs.statSync(folder).mode & 0o001) === 0,
-);
-/** Why a test of giving up privileges is skipped. */
-const keepsRoot = isRoot ? closedFolder !== undefined && `other users cannot enter ${closedFolder}` : 'it needs root';
-
-function foldersAbove(file: string): string[] {
-  const folder = path.dirname(file);
-  return folder === file ? [] : [...foldersAbove(folder), folder];
-}
-
-/** Reads a file of a process. Returns undefined if the process has just exited. */
-function readOf(pid: number, name: string): string | undefined {
-  try {
-    return fs.readFileSync(`/proc/${pid}/${name}`, 'utf8');
-  } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  }
-}
-
-/** Returns the ids of a process and all its descendants, without those that have just exited. */
-function withDescendants(pid: number): number[] {
-  const children = readOf(pid, `task/${pid}/children`);
-  if (children === undefined) return [];
-  return [
-    pid,
-    ...children
-      .split(' ')
-      .filter(Boolean)
-      .flatMap((child) => withDescendants(Number(child))),
-  ];
-}
-
-const userOf = (pid: number) => Number(/^Uid:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-
-/** The files of a process belong to root after it has given up its privileges, so only root can read them. */
-const environmentOf = (pid: number) => readOf(pid, 'environ') ?? '';
+import { closedFolder, environmentOf, isLinux, isRoot, keepsRoot, userOf, withDescendants } from './process-users.ts';
 
 for (const workers of ['1', '2']) {
   test(`the password of the first administrator is in no environment, with ${workers} workers`, {
@@ -135,6 +91,18 @@ test('a service that gave up its privileges restarts PostgreSQL after a crash, a
   await assertStopped(dataDir);
 });
 
+test('a service that was started as root in a folder that others cannot enter says so, and keeps running as root', {
+  skip: isRoot ? closedFolder === undefined && 'other users can enter the folder of the project' : 'it needs root',
+}, async () => {
+  const run = startWithoutDeadlines(newDataFolder());
+  const admin = await run.admin();
+  assert.equal(userOf(Number(run.child.pid)), 0);
+  assert.match(run.stderr, /The service keeps running as root: user \d+ cannot read \//);
+  const imported = await importFile(admin, 'dept', 'apply', csv([['部门路径'], ['总部']]));
+  assert.equal(imported.code, 200, imported.text);
+  assert.equal(await run.stop(), 0, run.stderr);
+});
+
 test('with DATABASE_URL a service that was started as root runs as nobody', { skip: keepsRoot }, async () => {
   const { databaseUrl } = await createEmptyDatabase();
   // Only PostgreSQL's user can enter the folder of its socket.
@@ -147,17 +115,5 @@ test('with DATABASE_URL a service that was started as root runs as nobody', { sk
   await admin.createDepartment({ deptName: 'a' });
   const nobody = /^nobody:[^:]*:(\d+):/m.exec(fs.readFileSync('/etc/passwd', 'utf8'))?.[1];
   assert.equal(userOf(Number(run.child.pid)), Number(nobody));
-  assert.equal(await run.stop(), 0, run.stderr);
-});
-
-test('a service that was started as root in a folder that others cannot enter says so, and keeps running as root', {
-  skip: isRoot ? closedFolder === undefined && 'other users can enter the folder of the project' : 'it needs root',
-}, async () => {
-  const run = startWithoutDeadlines(newDataFolder());
-  const admin = await run.admin();
-  assert.equal(userOf(Number(run.child.pid)), 0);
-  assert.match(run.stderr, /The service keeps running as root: user \d+ cannot read \//);
-  const imported = await importFile(admin, 'dept', 'apply', csv([['部门路径'], ['总部']]));
-  assert.equal(imported.code, 200, imported.text);
   assert.equal(await run.stop(), 0, run.stderr);
 });

@@ -1,0 +1,51 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { project } from '../support/process.ts';
+
+/** Which user the processes of the service run as, and what their environment shows. */
+
+export const isRoot = process.getuid?.() === 0;
+export const isLinux = process.platform === 'linux';
+
+/** The outermost folder above the project that other users cannot enter. The service then keeps running as root. */
+export const closedFolder = foldersAbove(path.join(project, 'package.json')).find(
+  (folder) => (fs.statSync(folder).mode & 0o001) === 0,
+);
+/** Why a test of giving up privileges is skipped. */
+export const keepsRoot = isRoot
+  ? closedFolder !== undefined && `other users cannot enter ${closedFolder}`
+  : 'it needs root';
+
+function foldersAbove(file: string): string[] {
+  const folder = path.dirname(file);
+  return folder === file ? [] : [...foldersAbove(folder), folder];
+}
+
+/** Reads a file of a process. Returns undefined if the process has just exited. */
+function readOf(pid: number, name: string): string | undefined {
+  try {
+    return fs.readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the ids of a process and all its descendants, without those that have just exited. */
+export function withDescendants(pid: number): number[] {
+  const children = readOf(pid, `task/${pid}/children`);
+  if (children === undefined) return [];
+  return [
+    pid,
+    ...children
+      .split(' ')
+      .filter(Boolean)
+      .flatMap((child) => withDescendants(Number(child))),
+  ];
+}
+
+export const userOf = (pid: number) =>
+  Number(/^Uid:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+/** The files of a process belong to root after it has given up its privileges, so only root can read them. */
+export const environmentOf = (pid: number) => readOf(pid, 'environ') ?? '';
