@@ -1,60 +1,120 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import http from 'node:http';
 import net from 'node:net';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
 import { isAlive } from '../../db/embedded/processes.ts';
 import { readConfig } from '../../server/config.ts';
+import { serveMetrics } from '../../server/metrics/endpoint.ts';
 import { serveSockets } from '../../server/process/serve.ts';
 import { createDatabase, NO_DEADLINES } from '../support/database.ts';
-import { type Run, startOnDatabase } from '../support/process.ts';
-import type { Client } from '../support/service.ts';
+import { type Scraped, scrape } from '../support/metrics.ts';
+import { startOnDatabase } from '../support/process.ts';
+import { scale } from '../support/scale.ts';
+import { Client, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
+import {
+  answeringPids,
+  callOverNewConnections,
+  countResponses as count,
+  DEPTS,
+  metricsAddressOf,
+  sendText,
+  waitForAnswers,
+} from './worker-requests.ts';
 
-const DEPTS = '/system/dept-api';
-const TWO = { BANYAN_WORKERS: '2', BANYAN_LOG_LEVEL: 'info' };
+/** A service with several workers, and its metrics. */
 
-/** Returns the ids of the processes that have answered requests so far, according to the log. */
-const answeringPids = ({ stdout }: Run) => {
-  const lines = stdout.split('\n').filter((line) => line.includes('"request completed"'));
-  return new Set(lines.flatMap((line) => (line.endsWith('}') ? [JSON.parse(line).pid as number] : [])));
-};
-
-/** Sends each request over a new connection, so that all workers get some. */
-const callOverNewConnections = ({ base, token }: Client) => {
-  const agent = new http.Agent({ keepAlive: false });
-  const call = (method: string, path: string, body?: unknown) =>
-    new Promise<{ status: number; location: string; text: string }>((resolve, reject) => {
-      const { hostname, port } = new URL(base);
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const request = http.request({ hostname, port, path, method, agent, headers }, (response) => {
-        let text = '';
-        response.on('data', (chunk) => (text += chunk));
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, location: String(response.headers.location), text }),
-        );
-      });
-      request.on('error', reject);
-      request.end(body ? JSON.stringify(body) : undefined);
-    });
-  return call;
-};
+const READ = { http_request_method: 'GET', http_route: `${DEPTS}/:id` };
+const CREATE = { http_request_method: 'POST', http_route: DEPTS, http_response_status_code: '200' };
+const WORKERS = scale(2, 3);
 
 const { databaseUrl, superuserUrl } = await createDatabase();
+const settings = {
+  BANYAN_WORKERS: String(WORKERS),
+  BANYAN_METRICS: '1',
+  BANYAN_METRICS_PORT: '0',
+  BANYAN_LOG_LEVEL: 'info',
+};
 // The clients of a test below never pause, but a busy machine may delay one for longer than the default of half a second.
-const run = startOnDatabase(databaseUrl, TWO, { timing: { shutdownIdleMs: 600_000 } });
+const run = startOnDatabase(databaseUrl, settings, { timing: { shutdownIdleMs: 600_000 } });
 const admin = await run.admin();
+const metricsBase = metricsAddressOf(run);
 const call = callOverNewConnections(admin);
+const waitForWorkers = () => waitForAnswers(run, call, WORKERS);
 
-/** Sends requests until two live workers have answered. Returns their process ids. */
-const waitForBothWorkers = (of = run, calls = call) =>
-  waitFor('two workers have answered', async () => {
-    await calls('GET', `${DEPTS}/list`);
-    const alive = [...answeringPids(of)].filter(isAlive);
-    return alive.length === 2 ? alive : undefined;
+test('the sums over all workers are exactly what was sent, while metrics are scraped under load', async () => {
+  const id = await admin.createDepartment();
+  const requests = scale(90, 3_000);
+  const statuses = new Map<number, number>();
+  let done = false;
+  let creations = 0;
+  const clients = Array.from({ length: 12 }, async (_, client) => {
+    for (let n = client; n < requests; n += 12) {
+      const { status } =
+        n % 5 === 0 ? await call('POST', DEPTS, {}) : await call('GET', `${DEPTS}/${n % 3 ? id : 999_999}`);
+      if (n % 5 === 0) creations++;
+      else statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
   });
+  const scrapes: Scraped[] = [];
+  const scraping = (async () => {
+    while (!done) for (const base of [metricsBase, admin.base]) scrapes.push(await scrape(base));
+  })();
+  await Promise.all(clients);
+  done = true;
+  await scraping;
+  assert.equal(answeringPids(run).size, WORKERS);
+  const expected = (scraped: Scraped) =>
+    count(scraped, CREATE) === creations + 1 &&
+    [...statuses].every(
+      ([status, sent]) => count(scraped, { ...READ, http_response_status_code: String(status) }) === sent,
+    );
+  // A client may have its response a moment before the service has counted it.
+  const last = await waitFor('all responses are counted', async () => {
+    const scraped = await scrape(metricsBase);
+    return expected(scraped) ? scraped : undefined;
+  });
+  assert.ok(expected(await scrape(admin.base)), 'the same on the main listener');
+  assert.equal(last.sum('banyan_batch_size_sum', { operation: 'department_create' }), creations + 1);
+  const reads = [...statuses.values()].reduce((sum, sent) => sum + sent, 0);
+  assert.equal(last.sum('banyan_batch_size_sum', { operation: 'department_read' }), reads);
+  assert.equal(last.sum('banyan_logins_total', { outcome: 'success' }), 1);
+  for (const [n, scraped] of scrapes.slice(1).entries()) {
+    assert.ok(count(scraped, CREATE) >= count(scrapes[n] as Scraped, CREATE), 'no counter falls');
+  }
+});
+
+test('gauges of the processes are added up, and figures about the database are not', async () => {
+  const scraped = await scrape(metricsBase);
+  assert.equal(scraped.sum('banyan_workers'), WORKERS);
+  assert.equal(scraped.sum('banyan_db_connections_max'), WORKERS * 10);
+  assert.equal(scraped.sum('banyan_request_slots_limit'), WORKERS * 200);
+  assert.equal(scraped.sum('banyan_db_up'), 1);
+  const id = await admin.create('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
+  const { tenantId } = (await admin.get(`/system/tenant-api/${id}`)).data;
+  await admin.put(`/system/quota-api/reports?tenantId=${tenantId}`, { total: 5 });
+  const reservation = { quota: 'reports', amount: 1, seconds: 600 };
+  const { code, text } = await admin.post(`/system/quota-api/reserve?tenantId=${tenantId}`, reservation);
+  assert.equal(code, 200, text);
+  assert.equal((await scrape(metricsBase)).sum('banyan_quota_reservations_open'), 1);
+});
+
+test('the port of metrics serves nothing else', async () => {
+  const own = new Client(metricsBase);
+  assert.equal((await own.get('/health/live')).status, 404);
+  assert.equal((await own.get(DEPTS)).status, 404);
+  assert.equal((await own.post('/metrics')).status, 405);
+});
+
+test('a taken port of metrics is an error that names the setting', async () => {
+  const taken = Number(new URL(metricsBase).port);
+  await assert.rejects(
+    serveMetrics({ metricsPort: taken, host: '127.0.0.1' }, async () => ''),
+    new RegExp(`Port ${taken} is in use: set BANYAN_METRICS_PORT`),
+  );
+});
 
 test('both workers answer requests, and each shows what the other has acknowledged', async () => {
   let parentId = 0;
@@ -67,7 +127,7 @@ test('both workers answer requests, and each shows what the other has acknowledg
     }
     parentId = Number(location.split('/').at(-1));
   }
-  const workers = await waitForBothWorkers();
+  const workers = await waitForWorkers();
   assert.ok(!workers.includes(Number(run.child.pid)));
   // Cached paths are never stale: a move through one worker is visible at the other.
   const { data: tree } = await admin.get(`${DEPTS}/list?pageSize=100`);
@@ -81,6 +141,50 @@ test('both workers answer requests, and each shows what the other has acknowledg
   }
   // Every log line is complete, although two processes write them.
   for (const line of run.stdout.trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
+});
+
+/** The metrics before the next test kills a worker. */
+let before: Scraped | undefined;
+
+test('no client waits indefinitely when a worker is killed with connections handed to it', async () => {
+  const { hostname, port } = new URL(admin.base);
+  const [victim] = await waitForWorkers();
+  before = await scrape(metricsBase);
+  const outcomes: string[] = [];
+  /** Sends a request. Its outcome is a response or a closed connection. */
+  const sendRequest = () => {
+    const socket = net.connect(Number(port), hostname);
+    let outcome = 'ended';
+    socket.on('error', () => {});
+    socket.on('close', () => outcomes.push(outcome));
+    socket.once('data', () => {
+      outcome = 'answered';
+      socket.destroy();
+    });
+    socket.write('GET /health/live HTTP/1.1\r\nHost: banyan\r\n\r\n');
+  };
+  // A suspended worker accepts none of the connections it is handed, which is every other one.
+  process.kill(Number(victim), 'SIGSTOP');
+  for (let n = 0; n < 100; n++) sendRequest();
+  await waitFor('the other worker has answered its half', () => outcomes.length >= 50);
+  process.kill(Number(victim), 'SIGKILL');
+  await waitFor('all requests have an outcome', () => outcomes.length === 100);
+  assert.ok(outcomes.filter((outcome) => outcome === 'answered').length >= 50, outcomes.join());
+});
+
+test('no counter falls when a worker dies and is replaced', async () => {
+  await run.waitForOutput('Worker exited (SIGKILL)');
+  await waitForWorkers();
+  const after = await waitFor('it is replaced', async () => {
+    const scraped = await scrape(metricsBase);
+    return scraped.sum('banyan_workers') === WORKERS ? scraped : undefined;
+  });
+  const { samples, types } = before as Scraped;
+  for (const { name, labels, value } of samples) {
+    const metric = name.replace(/_(bucket|sum|count)$/, '');
+    if (!['counter', 'histogram'].includes(types.get(metric) ?? types.get(name) ?? '')) continue;
+    assert.ok((after.sum(name, labels) ?? 0) >= value, `${name} ${JSON.stringify(labels)} fell from ${value}`);
+  }
 });
 
 test('a client that half-closes its connection after the request gets a response', async () => {
@@ -106,64 +210,12 @@ test('a client that does not finish its request gets a 408 response, also from a
   assert.match(received, /^HTTP\/1\.1 408 /);
 });
 
-/** Sends the text and half-closes the connection if `end`. Returns everything received until the server closes it. */
-async function sendText(port: number, host: string, text: string, end: boolean): Promise<string> {
-  // allowHalfOpen: the socket must not close automatically when the server ends.
-  const socket = net.connect({ host, port, allowHalfOpen: true });
-  let received = '';
-  socket.on('data', (chunk) => {
-    received += chunk;
-  });
-  socket.on('end', () => socket.end());
-  if (end) socket.end(text);
-  else socket.write(text);
-  await waitFor('the connection is closed', () => socket.closed);
-  return received;
-}
-
-test('a killed worker is replaced while the other keeps running', async () => {
-  const before = await waitForBothWorkers();
-  const [victim] = before;
-  process.kill(Number(victim), 'SIGKILL');
-  await run.waitForOutput('Worker exited (SIGKILL), starting another one');
-  const after = await waitForBothWorkers();
-  assert.deepEqual(
-    after.filter((pid) => before.includes(pid)),
-    [before[1]],
-  );
-});
-
-test('no client waits indefinitely when a worker is killed with connections handed to it', async () => {
-  const { hostname, port } = new URL(admin.base);
-  const [victim] = await waitForBothWorkers();
-  const outcomes: string[] = [];
-  /** Sends a request. Its outcome is a response or a closed connection. */
-  const sendRequest = () => {
-    const socket = net.connect(Number(port), hostname);
-    let outcome = 'ended';
-    socket.on('error', () => {});
-    socket.on('close', () => outcomes.push(outcome));
-    socket.once('data', () => {
-      outcome = 'answered';
-      socket.destroy();
-    });
-    socket.write('GET /health/live HTTP/1.1\r\nHost: banyan\r\n\r\n');
-  };
-  // A suspended worker accepts none of the connections it is handed, which is every other one.
-  process.kill(Number(victim), 'SIGSTOP');
-  for (let n = 0; n < 100; n++) sendRequest();
-  await waitFor('the other worker has answered its half', () => outcomes.length >= 50);
-  process.kill(Number(victim), 'SIGKILL');
-  await waitFor('all requests have an outcome', () => outcomes.length === 100);
-  assert.ok(outcomes.filter((outcome) => outcome === 'answered').length >= 50, outcomes.join());
-});
-
 test('on SIGTERM under load every accepted request is answered, and no process is left', async (t) => {
   const superuser = connectOwner({ url: superuserUrl });
   t.after(() => superuser.end());
-  const count = async () => (await superuser`select from banyan.departments`).length;
-  const workers = await waitForBothWorkers();
-  const before = await count();
+  const countDepartments = async () => (await superuser`select from banyan.departments`).length;
+  const workers = await waitForWorkers();
+  const countBefore = await countDepartments();
   let done = 0;
   const client = async () => {
     for (;;) {
@@ -180,24 +232,5 @@ test('on SIGTERM under load every accepted request is answered, and no process i
   assert.equal(await run.stop(), 0, run.stderr);
   await load;
   for (const pid of workers) assert.ok(!isAlive(pid), `process ${pid} is still running`);
-  assert.equal(await count(), before + done);
-});
-
-test('the workers exit when their parent process is killed', async () => {
-  const again = startOnDatabase(databaseUrl, TWO);
-  const workers = await waitForBothWorkers(again, callOverNewConnections(await again.admin()));
-  await again.kill('SIGKILL');
-  await waitFor('the workers have exited', () => !workers.some(isAlive));
-});
-
-test('a start on a taken port fails with a message that names the port, and leaves nothing running', async () => {
-  const server = http.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  const run = startOnDatabase(databaseUrl, { ...TWO, PORT: String(port) });
-  assert.equal(await run.ended, 1);
-  assert.ok(run.stderr.includes(`Banyan did not start. Port ${port} is in use`), run.stderr);
-  // No process of its group is left.
-  assert.throws(() => process.kill(-Number(run.child.pid), 0), { code: 'ESRCH' });
-  server.close();
+  assert.equal(await countDepartments(), countBefore + done);
 });

@@ -1,0 +1,48 @@
+// Only in the long run: it starts three services, two of them with workers; workers adds up the figures of two workers.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import type net from 'node:net';
+import { test } from 'node:test';
+import { createDatabase } from '../support/database.ts';
+import { scrape } from '../support/metrics.ts';
+import { startOnDatabase } from '../support/process.ts';
+import { waitFor } from '../support/wait.ts';
+import { answeringPids, countResponses as count, metricsAddressOf } from './worker-requests.ts';
+
+const { databaseUrl } = await createDatabase();
+
+test('a worker that does not answer keeps its last values', async () => {
+  const short = startOnDatabase(
+    databaseUrl,
+    { BANYAN_WORKERS: '2', BANYAN_METRICS_PORT: '0', BANYAN_LOG_LEVEL: 'info' },
+    { timing: { metricsWaitMs: 500 } },
+  );
+  const { base } = await short.ready();
+  const address = metricsAddressOf(short);
+  const live = { http_route: '/health/live' };
+  await waitFor('both workers have answered', async () => {
+    await fetch(`${base}/health/live`, { headers: { connection: 'close' } });
+    return answeringPids(short).size === 2;
+  });
+  const before = await waitFor('what they answered is counted', async () => {
+    const scraped = await scrape(address);
+    return count(scraped, live) > 1 ? scraped : undefined;
+  });
+  const [suspended] = answeringPids(short);
+  process.kill(Number(suspended), 'SIGSTOP');
+  assert.ok(count(await scrape(address), live) >= count(before, live));
+  process.kill(Number(suspended), 'SIGCONT');
+  assert.equal(await short.stop(), 0, short.stderr);
+});
+
+test('a taken port of metrics stops the start with a message that names the setting', async () => {
+  const server = http.createServer().listen(0, '127.0.0.1').unref();
+  await once(server, 'listening');
+  const taken = String((server.address() as net.AddressInfo).port);
+  for (const workers of ['1', '2']) {
+    const again = startOnDatabase(databaseUrl, { BANYAN_METRICS_PORT: taken, BANYAN_WORKERS: workers });
+    assert.equal(await again.ended, 1);
+    assert.match(again.stderr, new RegExp(`Port ${taken} is in use: set BANYAN_METRICS_PORT`));
+  }
+});
