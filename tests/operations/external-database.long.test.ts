@@ -1,9 +1,11 @@
-// Only in the long run: it starts five services; logs starts one on an external database, and external-database covers the errors in this process.
+// Only in the long run: it starts six services; logs starts one on an external database, and external-database covers the errors in this process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
+import { connectOwner, LOCKS } from '../../db/driver.ts';
 import { newDataFolder, start, startOnDatabase } from '../support/process.ts';
 import { createEmptyDatabase } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 
 test('with DATABASE_URL the service starts on that database and leaves it running', async () => {
   const { databaseUrl } = await createEmptyDatabase();
@@ -36,4 +38,19 @@ test('a start with an unusable DATABASE_URL ends with a message without the pass
     assert.match(run.stderr, /^Banyan did not start\. [\s\S]*DATABASE_URL/m);
     assert.doesNotMatch(run.stderr, /hush-hush|\n +at /);
   }
+});
+
+test('a service that waits for another node to prepare the tables stops on SIGTERM', async () => {
+  const { databaseUrl } = await createEmptyDatabase();
+  const other = connectOwner({ url: databaseUrl });
+  await other`select pg_advisory_lock(${LOCKS.migrate})`;
+  const run = startOnDatabase(databaseUrl);
+  await waitFor('the service waits for the lock', async () => {
+    const [row] = await other`
+      select from pg_locks l join pg_database d on d.oid = l.database
+      where d.datname = current_database() and l.locktype = 'advisory' and not l.granted`;
+    return row;
+  });
+  assert.equal(await run.stop(), 0, run.stderr);
+  await other.end();
 });

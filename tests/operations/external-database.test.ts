@@ -5,9 +5,8 @@ import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectOwner, LOCKS } from '../../db/driver.ts';
 import { NO_DEADLINES } from '../support/database.ts';
-import { startOnDatabase } from '../support/process.ts';
 import { createEmptyDatabase } from '../support/service.ts';
-import { waitFor } from '../support/wait.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
 test('an unusable database is rejected with a message that does not contain the password', async () => {
   const { name, databaseUrl } = await createEmptyDatabase();
@@ -64,17 +63,16 @@ test('a server that closes connections or never responds is rejected after one a
   );
 });
 
-test('a service that waits for another node to prepare the tables stops on SIGTERM', async () => {
+test('opening a database can be aborted while another node prepares the tables', async () => {
   const { databaseUrl } = await createEmptyDatabase();
   const other = connectOwner({ url: databaseUrl });
   await other`select pg_advisory_lock(${LOCKS.migrate})`;
-  const run = startOnDatabase(databaseUrl);
-  await waitFor('the service waits for the lock', async () => {
-    const [row] = await other`
-      select from pg_locks l join pg_database d on d.oid = l.database
-      where d.datname = current_database() and l.locktype = 'advisory' and not l.granted`;
-    return row;
-  });
-  assert.equal(await run.stop(), 0, run.stderr);
+  const stop = new AbortController();
+  const opened = openDatabase({ databaseUrl, dataDir: '', timeZone: 'UTC', timing: NO_DEADLINES, signal: stop.signal });
+  const outcome = opened.catch((error) => error);
+  await waitFor('it waits for the lock', async () => (await countLockWaits(other)) === 1);
+  stop.abort(new Error('stopped'));
+  // The other node still holds the lock.
+  assert.equal(String(await outcome), 'Error: stopped');
   await other.end();
 });

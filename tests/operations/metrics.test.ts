@@ -156,6 +156,8 @@ test('pending deliveries are counted until they are delivered', async () => {
   await tenant.post('/system/webhook-api', { name: 'w', url: receiver.url, kinds: ['department.*'] });
   await tenant.createDepartment();
   await tenant.createDepartment();
+  // Wait for the requests first: each scrape counts rows of the database.
+  await waitFor('an attempt was made', () => receiver.all.length > 0);
   await waitForValue('banyan_webhook_deliveries_waiting', {}, 2);
   const failing = await waitFor('an attempt has failed', async () => {
     const scraped = await scrape(base);
@@ -164,6 +166,7 @@ test('pending deliveries are counted until they are delivered', async () => {
   assert.ok((failing.sum('banyan_webhook_oldest_delivery_seconds') ?? 0) > 0);
   assert.ok((failing.sum('banyan_webhook_attempts_total', { outcome: 'failed' }) ?? 0) >= 1);
   status = 200;
+  await waitFor('both are delivered', () => receiver.accepted.length === 2);
   await waitForValue('banyan_webhook_deliveries_waiting', {}, 0);
   await waitForValue('banyan_webhook_attempts_total', { outcome: 'delivered' }, 2);
   await waitForValue('banyan_webhook_oldest_delivery_seconds', {}, 0);

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Database } from '../../db/connect.ts';
-import type { Sql } from '../../db/driver.ts';
-import { csv, importFile } from '../support/import.ts';
-import { type Client, startService } from '../support/service.ts';
+import type { Client } from '../support/service.ts';
+import { startObserved } from './observed-service.ts';
 
 /** The service uses generic plans: planning each time would cost more than the statement, and an old plan must stay fast. */
 
@@ -22,21 +20,6 @@ async function runCommonOperations(admin: Client, rounds: number) {
       assert.equal(data.ancestors, `0,${round % 2 ? home : away},${subtree}`);
     }
   }
-}
-
-/** Starts a service and collects its connections. They are idle between requests, because background work is disabled. */
-async function startObserved() {
-  const connections = new Set<Sql>();
-  const wrapDatabase = (db: Database): Database => ({
-    ...db,
-    use: (work) =>
-      db.use((sql) => {
-        connections.add(sql);
-        return work(sql);
-      }),
-  });
-  const timing = { sealMs: 600_000, webhookPollMs: 600_000 };
-  return { service: await startService({}, { wrapDatabase, timing }), connections };
 }
 
 test('common statements use a generic plan', async () => {
@@ -76,21 +59,4 @@ test('a plan made for an almost empty table causes no sequential scans when the 
   const before = await scans();
   await runCommonOperations(admin, 10);
   assert.deepEqual([...(await scans())], [...before]);
-});
-
-test('names of an import are never looked up with a generic plan, which would compare each row with all of them', async () => {
-  const { service, connections } = await startObserved();
-  const admin = await service.createTenant();
-  const file = csv([['部门路径'], ['总部'], ['总部/部门']]);
-  for (let n = 0; n < 10; n++) assert.equal((await importFile(admin, 'dept', 'apply', file)).code, 200);
-  const plans = { custom: 0, generic: 0 };
-  for (const sql of connections) {
-    const [row] = await sql<[{ custom: number; generic: number }]>`
-      select coalesce(sum(custom_plans), 0)::int as custom, coalesce(sum(generic_plans), 0)::int as generic
-      from pg_prepared_statements where statement like ${'%dept_name = any(%'}`;
-    plans.custom += row.custom;
-    plans.generic += row.generic;
-  }
-  assert.ok(plans.custom > 5 * connections.size, JSON.stringify(plans));
-  assert.equal(plans.generic, 0);
 });
