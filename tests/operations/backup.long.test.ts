@@ -1,13 +1,39 @@
-// Only in the long run: each test starts the commands as processes, and services beside them; backup covers the same rules in this process.
+// Only in the long run: each test starts the commands as processes, and services beside them; backup and scheduled-backups cover the same rules in this process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { departmentNames, manifestOf, newFolder, runTool, startTool } from '../support/backups.ts';
-import { connectTo, newDataFolder, processesIn, startWithoutDeadlines, usedDataFolder } from '../support/process.ts';
+import {
+  assertStopped,
+  connectTo,
+  newDataFolder,
+  processesIn,
+  startWithoutDeadlines,
+  usedDataFolder,
+} from '../support/process.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** `npm run backup` and `npm run restore` of the embedded database. */
+
+test('a backup of a stopped service starts and stops PostgreSQL, and only its owner can read the backup', async () => {
+  const dataDir = await usedDataFolder();
+  const folder = newFolder('backup');
+  const { status, stderr } = await runTool('backup', dataDir, ['--to', folder]);
+  assert.equal(status, 0, stderr);
+  await assertStopped(dataDir);
+  assert.equal(fs.statSync(folder).mode & 0o777, 0o700);
+  const names = fs.readdirSync(path.join(folder, 'postgres'));
+  assert.ok(names.includes('backup_label'));
+  for (const name of ['postmaster.pid', 'postmaster.opts', 'recovery.signal']) assert.ok(!names.includes(name), name);
+  assert.deepEqual(fs.readdirSync(path.join(folder, 'postgres/pg_replslot')), []);
+
+  const twice = await runTool('backup', dataDir, ['--to', folder]);
+  assert.deepEqual([twice.status, /already exists/.test(twice.stderr)], [2, true], twice.stderr);
+  assert.equal((await runTool('backup', dataDir, [])).status, 1);
+  const external = await runTool('backup', dataDir, ['--to', `${folder}2`], { DATABASE_URL: 'postgres://a@b/c' });
+  assert.deepEqual([external.status, /pg_basebackup/.test(external.stderr)], [2, true], external.stderr);
+});
 
 test('a backup that is killed leaves no backup, and the next one succeeds and removes its files', async () => {
   const dataDir = await usedDataFolder();

@@ -76,7 +76,7 @@ test('when all connections are terminated at once their transactions fail, and w
   };
   // More writers than connections: when one connection is lost, a waiting writer takes the next, which is about to be lost too.
   const writers = Promise.all(Array.from({ length: 24 }, writer));
-  const rounds = scale(4, 100);
+  const rounds = scale(2, 100);
   for (let round = 0; round < rounds; round++) {
     const before = outcomes.done;
     await terminateAll();

@@ -46,7 +46,7 @@ const waitForWorkers = () => waitForAnswers(run, call, WORKERS);
 
 test('the sums over all workers are exactly what was sent, while metrics are scraped under load', async () => {
   const id = await admin.createDepartment();
-  const requests = scale(90, 3_000);
+  const requests = scale(60, 3_000);
   const statuses = new Map<number, number>();
   let done = false;
   let creations = 0;
