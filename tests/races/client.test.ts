@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, isApiError, type SessionTokens } from '../../client/src/main.ts';
+import { scale } from '../support/scale.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 
 /** Many calls of one client at the same moment. */
 
 let aheadMs = 0;
 const service = await startService({}, { tokenClockAheadMs: () => aheadMs });
-const CALLS = 50;
+const CALLS = scale(12, 50);
 
 /** A client that is logged in as a new user, and the paths that it has requested. */
 async function createSession(send = fetch) {

@@ -9,7 +9,7 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
 const admin = await service.createTenant();
-const ROUNDS = scale(5, 50);
+const ROUNDS = scale(2, 50);
 let count = 0;
 const userName = () => `user${++count}`;
 

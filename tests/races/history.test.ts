@@ -72,7 +72,7 @@ test('repeated reads as of one moment are equal during concurrent writes', async
   };
   const writers = [1, 2, 3, 4].map(() => write(admin));
   const first: { path: string; text: string }[] = [];
-  await runConcurrently(3, scale(24, 600), async () => {
+  await runConcurrently(3, scale(12, 600), async () => {
     const time = await databaseTime(service);
     const path = `${dept}/${pick(['tree?', 'list?pageSize=500&', '0/children?', `${pick(ids)}?`])}asOf=${time}`;
     first.push({ path, text: (await admin.get(path)).text });
@@ -91,7 +91,7 @@ test('repeated reads as of one moment are equal during concurrent writes', async
 
 test('a tree that is too large for memory is returned as of a past moment', async () => {
   const admin = await service.createTenant();
-  const count = scale(21_000, 100_000);
+  const count = scale(10_100, 100_000);
   /** Writes and removes the changes from the sealing queue: sealing them in the background would take longer than the test. */
   const unsealed = (write: (tx: Tx) => Promise<unknown>) =>
     superuser.begin(async (tx) => {
@@ -107,7 +107,8 @@ test('a tree that is too large for memory is returned as of a past moment', asyn
       select ${admin.tenantId}, 60000000 + n, case when n >= 10 then 60000000 + n / 10 - 1 end, 'd' || n, n % 7, 'sql'
       from generate_series(0, ${count}::int - 1) n`,
   );
-  const paths = ['tree?', 'tree?depth=4&', 'tree?rootId=60000001&', 'tree?rootId=60000001&depth=3&'];
+  const all = ['tree?', 'tree?depth=4&', 'tree?rootId=60000001&', 'tree?rootId=60000001&depth=3&'];
+  const paths = all.slice(0, scale(1, 4));
   const expected = [];
   for (const path of paths) expected.push((await admin.get(`${dept}/${path}`)).text);
   const time = await databaseTime(service);

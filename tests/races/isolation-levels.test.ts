@@ -4,6 +4,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Sql, Tx } from '../../db/driver.ts';
 import { begin, withMigrationLock } from '../../db/transaction.ts';
 import { expectError, expectOk } from '../support/expect.ts';
+import { isLong } from '../support/scale.ts';
 import { type ApiResponse, asTenant, type Client, type Service, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
@@ -57,7 +58,8 @@ async function assertLevels(service: Service) {
   for (const response of responses) expectOk(response);
 }
 
-for (const level of ['repeatable read', 'serializable']) {
+// Both levels take a snapshot before the locks, so one of them shows the same in the everyday run.
+for (const level of isLong ? ['repeatable read', 'serializable'] : ['serializable']) {
   test(`a parent whose child is being created is not deleted, if the database's default is ${level}`, async () => {
     await assertLevels(await startService({}, { prepareDatabase: setDefault(level) }));
   });

@@ -9,7 +9,7 @@ import { type Client, startService } from '../support/service.ts';
 const service = await startService();
 const { root } = service;
 const admin = await service.createTenant();
-const ROUNDS = scale(10, 100);
+const ROUNDS = scale(3, 100);
 
 /** Patches each field of a record at the same moment, several times, and expects the last value of every field. */
 async function patchConcurrently(path: string, fields: string[], client: Client = admin): Promise<void> {
