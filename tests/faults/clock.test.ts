@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { decodeJwt } from 'jose';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { launch, serviceProcess } from '../support/process.ts';
-import { isLong } from '../support/scale.ts';
+import { isLong, scale } from '../support/scale.ts';
 import { Client, PASSWORD, RELAXED_TIMING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -106,12 +106,13 @@ describe('periods', () => {
     const admin = await service.createTenant();
     const { root } = service;
     // The years are so far from the present that the results do not depend on the day of the test.
-    for (const [year, reason] of [
+    const years = [
       [2000, 'TENANT_ENDED'],
+      [2400, 'TENANT_NOT_STARTED'],
       [2024, 'TENANT_ENDED'],
       [2096, 'TENANT_NOT_STARTED'],
-      [2400, 'TENANT_NOT_STARTED'],
-    ] as const) {
+    ] as const;
+    for (const [year, reason] of years.slice(0, scale(2, 4))) {
       const date = `${year}-02-29`;
       // A tenant whose period began in the past, or ends in the future, is in service.
       const [startOnly, endOnly] = reason === 'TENANT_ENDED' ? ['served', reason] : [reason, 'served'];
@@ -127,7 +128,7 @@ describe('periods', () => {
         assert.equal(me.code === 200 ? 'served' : me.data.reason, expected, `${startTime} to ${endTime}`);
       }
     }
-    for (const year of [1900, 2023, 2025, 2027, 2100]) {
+    for (const year of [2100, 2027, 1900, 2023, 2025].slice(0, scale(2, 5))) {
       for (const field of ['startTime', 'endTime']) {
         const { status, data } = await root.put(TENANTS, { id: admin.id, [field]: `${year}-02-29` });
         assert.deepEqual([status, data.reason, data.field], [400, 'INVALID_FIELD', field], `${year}`);

@@ -30,7 +30,7 @@ test('PostgreSQL crashes without space for its WAL, and the service reports it a
   for (const outcome of Object.keys(tally.counts))
     assert.match(outcome, /^(read: )?(200 OK|503 (DATABASE_AWAY|TOO_BUSY))$/);
   disk.free();
-  await assertRecovered(run, admin, acknowledged);
+  await assertRecovered(admin, acknowledged, () => run.stderr);
   report(t, { method: disk.method, ...tally.counts });
   assert.match(run.stderr, /PostgreSQL has stopped, restarting it/);
   assert.equal(await run.stop(), 0, run.stderr);

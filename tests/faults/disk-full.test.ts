@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openDatabase } from '../../db/connect.ts';
+import { readConfig } from '../../server/config.ts';
+import { NO_DEADLINES } from '../support/database.ts';
 import { outcomeOf } from '../support/expect.ts';
-import { startWithoutDeadlines } from '../support/process.ts';
+import { logIn } from '../support/process.ts';
 import { firstSeed, report, scale, seededRandom, Tally } from '../support/scale.ts';
-import type { Client } from '../support/service.ts';
+import { type Client, PASSWORD } from '../support/service.ts';
 import { assertRecovered, createDisk } from './disk.ts';
+import { startNode } from './node.ts';
 
 /** The disk of the embedded database is full. */
 
@@ -33,8 +37,9 @@ async function writeUntilErrors(admin: Client, errors: number, tally: Tally): Pr
 
 test('with a full disk writes fail with 503 and reads succeed, and writes succeed again once there is space', async (t) => {
   const disk = await createDisk();
-  const run = startWithoutDeadlines(disk.dataDir);
-  const admin = await run.admin();
+  const database = await openDatabase({ ...readConfig({}), dataDir: disk.dataDir, timing: NO_DEADLINES });
+  const node = await startNode(database.service);
+  const admin = await logIn(node.base, PASSWORD);
   const first = await admin.createDepartment({ deptName: 'first' });
   disk.fill('tables');
   const tally = new Tally();
@@ -48,7 +53,8 @@ test('with a full disk writes fail with 503 and reads succeed, and writes succee
   const { data } = await admin.get(`/system/dept-api/${first}`);
   assert.equal(data.deptName, 'first', 'reads still succeed');
   disk.free();
-  await assertRecovered(run, admin, acknowledged);
+  await assertRecovered(admin, acknowledged);
   report(t, { method: disk.method, ...tally.counts, acknowledged: acknowledged.length });
-  assert.equal(await run.stop(), 0, run.stderr);
+  await node.close();
+  await database.close();
 });

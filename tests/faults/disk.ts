@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterFile } from '../support/cleanup.ts';
-import { killPostgres, newDataFolder, processesIn, type Run, usedDataFolder } from '../support/process.ts';
+import { killPostgres, newDataFolder, processesIn, usedDataFolder } from '../support/process.ts';
 import type { Client } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -76,7 +76,7 @@ function createFileSizeLimit(dataDir: string): Disk {
 }
 
 /** Waits until writes succeed again, and asserts that everything acknowledged is still there. */
-export async function assertRecovered(run: Run, admin: Client, acknowledged: string[]) {
+export async function assertRecovered(admin: Client, acknowledged: string[], output = () => '') {
   let last = '';
   const tryWrite = async () => {
     const { status, text } = await admin.post('/system/dept-api', {});
@@ -84,7 +84,7 @@ export async function assertRecovered(run: Run, admin: Client, acknowledged: str
     return status === 200;
   };
   await waitFor('writes succeed again', tryWrite).catch((error) => {
-    throw new Error(`${last}\n${run.stderr}`, { cause: error });
+    throw new Error(`${last}\n${output()}`, { cause: error });
   });
   for (const location of acknowledged) assert.equal((await admin.get(location)).status, 200, location);
 }

@@ -1,9 +1,9 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultConnectionTiming } from '../../db/driver.ts';
-import { startOnDatabase } from '../support/process.ts';
+import { takeRecentLog } from '../support/logs.ts';
 import { startReplication } from '../support/replication.ts';
 import { isLong } from '../support/scale.ts';
+import { startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** The long run has the service's own limits. The others suit a slow machine: no result depends on how long something takes. */
@@ -12,23 +12,27 @@ const connectionTiming = isLong ? defaultConnectionTiming : { hostMs: 5_000, che
 test('a service that starts with both servers uses the primary, whichever comes first, and not a former one', async () => {
   const { primary, standby, url } = await startReplication();
   const [first, second] = [primary, standby].map(({ port }) => `127.0.0.1:${port}`) as [string, string];
-  const run = startOnDatabase(
-    url.replace(`${first},${second}`, `${second},${first}`),
-    {},
+  const {
+    root: admin,
+    anonymous,
+    ...service
+  } = await startService(
+    { DATABASE_URL: url.replace(`${first},${second}`, `${second},${first}`) },
     { connectionTiming: { ...connectionTiming, waitMs: 10_000 } },
   );
-  const admin = await run.admin();
   const id = await admin.createDepartment({ deptName: 'before' });
   await standby.promote();
   // Nobody tells the service: its writes wait on the old primary, until it finds the new one.
   await waitFor('a write succeeds', async () => (await admin.put('/system/dept-api', { deptId: id })).code === 200);
   // Now the new primary is unreachable and the old one is there: the service does not go back.
   standby.proxy.cutOff();
-  const anonymous = await run.ready();
   await waitFor('nothing is answered with old data', async () => {
     const [ready, read] = await Promise.all([anonymous.get('/health/ready'), admin.get(`/system/dept-api/${id}`)]);
     return ready.data.reason === 'DATABASE_AWAY' && read.status === 503;
   });
-  await waitFor('the former primary was refused', () => /it is a former primary, on timeline 1/.test(run.stdout));
-  assert.equal(await run.stop(), 0, run.stderr);
+  await waitFor('the former primary was refused', async () => {
+    await admin.get(`/system/dept-api/${id}`);
+    return takeRecentLog().some((line) => line.includes('it is a former primary, on timeline 1'));
+  });
+  await service.close();
 });
