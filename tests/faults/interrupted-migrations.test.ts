@@ -4,10 +4,12 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
-import { NO_DEADLINES } from '../support/database.ts';
+import { readConfig } from '../../server/config.ts';
+import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
+import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { project, startOnDatabase } from '../support/process.ts';
 import { isLong, report } from '../support/scale.ts';
-import { createEmptyDatabase } from '../support/service.ts';
+import { createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 test('the next start completes a migration that was interrupted halfway, and keeps existing data', async (t) => {
@@ -15,14 +17,18 @@ test('the next start completes a migration that was interrupted halfway, and kee
   const superuser = connectOwner({ url: superuserUrl });
   const owner = connectOwner({ url: databaseUrl });
   after(() => Promise.all([superuser.end(), owner.end()]));
-  const startService = () => startOnDatabase(databaseUrl);
+  const optionsWith = (lines: string[]) => ({
+    databaseUrl,
+    dataDir: '',
+    timeZone: 'UTC',
+    timing: NO_DEADLINES,
+    progress: (line: string) => void lines.push(line),
+  });
   /** Starts the service and interrupts it, by a signal or by closing its connection, once its migration waits for our row. */
   const interrupt = async (file: string, isProcess: boolean) => {
     const lines: string[] = [];
-    const run = isProcess ? startService() : undefined;
-    const progress = (line: string) => void lines.push(line);
-    const options = { databaseUrl, dataDir: '', timeZone: 'UTC', timing: NO_DEADLINES, progress };
-    const opened = run ? undefined : assert.rejects(openDatabase(options));
+    const run = isProcess ? startOnDatabase(databaseUrl) : undefined;
+    const opened = run ? undefined : assert.rejects(openDatabase(optionsWith(lines)));
     // It must wait for our row, not for the lock of the previous start, which PostgreSQL keeps until it notices the kill.
     await waitFor(`${file} waits`, async () => (await countLockWaits(owner, 'transactionid')) > 0);
     assert.match(run?.stderr ?? lines.join(), new RegExp(`Preparing tables: ${file}`));
@@ -69,13 +75,16 @@ test('the next start completes a migration that was interrupted halfway, and kee
     if (index === 0) assert.deepEqual(await tables(), before, 'the interrupted migration was rolled back');
   }
 
-  const run = startService();
-  const admin = await run.admin();
-  assert.match(run.stderr, new RegExp(`Preparing tables: ${files.at(-1)}`));
+  const lines: string[] = [];
+  const database = await openDatabase(optionsWith(lines));
+  const config = readConfig({ DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD });
+  await createFirstAdministratorOnce(database, config, CHEAP_HASH);
+  await database.close();
+  assert.match(lines.join(), new RegExp(`Preparing tables: ${files.at(-1)}`));
   assert.deepEqual(await applied(), files);
-  await admin.createDepartment();
+  const { root } = await startService({ DATABASE_URL: databaseUrl });
+  await root.createDepartment();
   report(t, { migrations: files.length });
-  assert.equal(await run.stop(), 0, run.stderr);
 });
 
 const nameOf = ({ name }: { name: string }) => name;
