@@ -122,7 +122,7 @@ for (const operation of operations) {
   for (const { name, schema } of parameters.filter((parameter) => parameter.in === 'query')) {
     const parameter = `${name} ${JSON.stringify(schema)}`;
     if (!isLong && covered.has(parameter)) continue;
-    covered.add(parameter);
+    const n = covered.add(parameter).size;
     test(`${method} ${path}: an invalid ${name} in the query is rejected with its name`, async () => {
       const before = await storedState(service);
       const others = parameters.filter((one) => one.in === 'query' && one.required && one.name !== name);
@@ -144,7 +144,8 @@ for (const operation of operations) {
         expectError(response, 400, 'INVALID_FIELD', { field: name }, `${name}=${text.slice(0, 60)}`);
         assertDocumented(operation, response);
       }
-      for (const twice of [`${name}=0&${name}=1`, `${name}=&${name}=`, `${name}=a%00b&${name}=1&${name}=2`]) {
+      const repeated = [`${name}=0&${name}=1`, `${name}=&${name}=`, `${name}=a%00b&${name}=1&${name}=2`];
+      for (const twice of sample(repeated, 3, n)) {
         const response = await call(twice);
         expectError(response, 400, 'INVALID_FIELD', { field: name, problem: '重复传递，请只传一次' }, twice);
         assertDocumented(operation, response);

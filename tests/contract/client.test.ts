@@ -19,11 +19,11 @@ import { afterFile } from '../support/cleanup.ts';
 import { DEPTS } from '../support/expect.ts';
 import { csv } from '../support/import.ts';
 import { operationsOf, readDocument } from '../support/openapi.ts';
-import { PASSWORD, startService } from '../support/service.ts';
+import { PASSWORD, shareService } from '../support/service.ts';
 
 /** The typed client, against a real service. What happens when requests fail is in client-retries and client-feed. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -3,17 +3,12 @@ import { test } from 'node:test';
 import { DEPTS, expectInvalid } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 import { dropSearchIndexes, insertDepartments } from '../support/trees.ts';
+import { branchCountsOf, type Node } from './departments-counts.ts';
 
 const service = await startService();
 const { superuser } = service;
 await dropSearchIndexes(superuser);
 
-interface Node {
-  deptId: number;
-  userCount?: number;
-  branchUserCount?: number;
-  children: Node[];
-}
 const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(node.children)]);
 const countsOf = (nodes: Node[]) => Object.fromEntries(all(nodes).map(({ deptId, userCount }) => [deptId, userCount]));
 
@@ -78,8 +73,6 @@ test('a streamed tree includes the user counts', async () => {
   for (const { deptId, userCount } of nodes) assert.equal(userCount, deptId % 5 === 0 ? 1 : 0, String(deptId));
 });
 
-const branchCountsOf = ({ rows }: { rows: Node[] }) => rows.map(({ branchUserCount }) => branchUserCount);
-
 test('branchUserCount counts each user of a department and of those below it once', async () => {
   const admin = await service.createTenant();
   const top = await admin.createDepartment({ orderNum: 1 });
@@ -109,22 +102,4 @@ test('branchUserCount counts each user of a department and of those below it onc
   const past = new Date().toISOString();
   expectInvalid(await admin.get(`${DEPTS}/0/children?branchCounts=true&asOf=${past}`), 'branchCounts');
   assert.doesNotMatch((await admin.get(`${DEPTS}/0/children?counts=true`)).text, /branchUserCount/);
-});
-
-test('branchUserCount is absent if the branches of a page have more than 50,000 departments', async () => {
-  const admin = await service.createTenant();
-  const first = 6_000_000;
-  // Two branches: a chain, which is as deep as it has departments, and a flat one.
-  const parentOf = 'case when n > 2 and n <= 1000 then n - 2 when n > 1000 then 2 end';
-  await superuser`alter table banyan.departments set (autovacuum_enabled = false)`;
-  await insertDepartments(superuser, admin.tenantId, { first, count: 50_000, parentOf });
-  const user = await admin.createUser({ userName: 'everywhere', deptId: first + 50_000, deptIds: [first + 999] });
-  const read = async () => branchCountsOf((await admin.get(`${DEPTS}/0/children?branchCounts=true`)).data);
-  assert.deepEqual(await read(), [1, 1]);
-  const extra = await admin.createDepartment({ parentId: first + 999, deptName: 'one more' });
-  assert.deepEqual(await read(), [undefined, undefined]);
-  await admin.delete(`/system/user-api/${user}`);
-  assert.deepEqual(await read(), [undefined, undefined], 'without users, the number of departments still counts');
-  await admin.delete(`${DEPTS}/${extra}`);
-  assert.deepEqual(await read(), [0, 0]);
 });

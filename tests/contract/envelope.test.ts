@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { errorCatalog } from '../../server/http/errors.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
-import { type ApiResponse, PASSWORD, type Service, startService } from '../support/service.ts';
+import { type ApiResponse, PASSWORD, type Service, shareService, startService } from '../support/service.ts';
 
 /** The response envelope: success, errors, their languages and messages, and the alternative error formats. */
 
-const [service, always200] = await Promise.all([startService(), startService({ BANYAN_ERROR_STATUS: '200' })]);
+const [service, always200] = await Promise.all([shareService(), startService({ BANYAN_ERROR_STATUS: '200' })]);
 const admin = await service.createTenant();
 const HAN = /\p{Script=Han}/u;
 

@@ -5,11 +5,11 @@ import { decodePaths } from '../../server/spreadsheets/path.ts';
 import { writeSheet } from '../../server/spreadsheets/writing.ts';
 import { DEPTS, expectError, expectInvalid, TENANTS, USERS } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 import { csvRowsOf, download, exportedRows, sheetsOf } from '../support/sheets.ts';
 import { insertDepartments } from '../support/trees.ts';
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant({ tenantName: 'A/B' });
 const head = await admin.createDepartment({
   ...{ deptName: '总部', orderNum: 2, leader: '张三', phone: '+86 138-0000-0000', email: 'hq@example.com' },

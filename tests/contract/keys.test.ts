@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { DEPTS, expectError } from '../support/expect.ts';
-import { Client, startService } from '../support/service.ts';
+import { Client, shareService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 const KEYS = '/system/key-api';
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 
 const withKey = (key: string) => new Client(service.base, key, undefined, admin.tenantId);

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { expectError } from '../support/expect.ts';
-import { Client, PASSWORD, startService } from '../support/service.ts';
+import { Client, PASSWORD, shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 const sessionOf = ({ token }: Client) => String(decodeJwt(String(token)).sid);
 
 async function logInWith(userAgent: string, tenantId: string, username: string): Promise<Client> {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectInvalid, expectOk, readDept } from '../support/expect.ts';
 import { firstSeed, report, scale, seededRandom } from '../support/scale.ts';
-import { asTenant, type Client, startService } from '../support/service.ts';
+import { asTenant, type Client, shareService } from '../support/service.ts';
 
 /** GET /system/dept-api/list: search, underId, sort, cursor and withPath. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 
 interface Row {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept, TENANTS } from '../support/expect.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 /** Types, lengths and characters of text fields, and the size of the body. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 
 describe('Values of the wrong type', async () => {

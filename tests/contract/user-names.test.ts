@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
-import { PASSWORD, startService } from '../support/service.ts';
+import { PASSWORD, shareService } from '../support/service.ts';
 
 /** User names: the username profile of PRECIS (RFC 8265, UsernameCaseMapped), look-alikes and reserved names. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const post = (userName: string) => admin.post(USERS, { userName, password: PASSWORD });
 const logIn = (username: string) =>

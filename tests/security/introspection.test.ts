@@ -4,12 +4,12 @@ import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { basic, createKey, postForm } from '../support/oauth.ts';
 import { assertDocumented, operationsOf, readDocument } from '../support/openapi.ts';
-import { type ApiResponse, Client, startService } from '../support/service.ts';
+import { type ApiResponse, Client, shareService } from '../support/service.ts';
 import { now, signToken, tamper } from '../support/tokens.ts';
 
 /** POST /auth/introspect: what programs learn about tokens, and that they learn nothing about those of other subtrees. */
 
-const service = await startService();
+const service = await shareService();
 const above = await service.createTenant();
 const admin = await service.createTenant({}, above);
 const below = await service.createTenant({}, admin);

@@ -274,7 +274,8 @@ for (const rowSecurity of ['with', 'without']) {
       const names = rowSecurity === 'with' ? [administrator, 'member', ...rejected] : [administrator];
       return names.map((name) => [name, outsiders[name] as Client]);
     };
-    for (const [n, row] of table.entries()) {
+    const isWithout = rowSecurity === 'without';
+    for (const [n, row] of sample([...table.entries()], isWithout ? 2 : 1)) {
       await context.test(`${row.operation} ${JSON.stringify(row.body?.(absent) ?? '')}`, async () => {
         const before = await readAll(service.superuser);
         for (const [name, client] of callersOf(n)) {

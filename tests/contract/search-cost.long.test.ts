@@ -1,9 +1,10 @@
+// Only in the long run: it inserts and indexes 200,000 departments; contract/search tests what searches find.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Sql } from '../../db/driver.ts';
 import { connectAsService, measureCost } from '../support/cost.ts';
 import { DEPTS } from '../support/expect.ts';
-import { report, sample, scale } from '../support/scale.ts';
+import { report } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 
@@ -15,18 +16,17 @@ import { captureQueries, type Query } from '../support/statements.ts';
 const queries: Query[] = [];
 const service = await startService({}, { wrapDatabase: captureQueries(queries) });
 const admin = await service.createTenant();
-const COUNT = scale(25_000, 200_000);
+const COUNT = 200_000;
 const FIRST = 10_000_000;
-/** In this order the everyday sample has each column once. */
 const SORTS = [
   'orderNum',
   '-orderNum',
-  '-deptName',
   'deptName',
+  '-deptName',
   'createTime',
   '-createTime',
-  '-updateTime',
   'updateTime',
+  '-updateTime',
 ];
 
 let connection: Sql;
@@ -67,7 +67,7 @@ describe('A search does not read the whole tenant', () => {
     ['a rare word of a large subtree', `deptName=${encode('榕树')}&underId=${FIRST + 1}`, 20],
     ['a large subtree', `underId=${FIRST + 1}`, 20],
     ['a small subtree', `underId=${FIRST + Math.floor(COUNT / 10)}`, 8],
-    ...sample(SORTS, 2).map((sort) => [`a list sorted by ${sort}`, `sort=${sort}`, 20] as const),
+    ...SORTS.map((sort) => [`a list sorted by ${sort}`, `sort=${sort}`, 20] as const),
   ] as const) {
     test(`${what} reads few rows with a cursor`, async (t) => {
       const first = await searchCost(`${query}&cursor=`);
@@ -117,7 +117,7 @@ describe('A search for common words finds every match', () => {
       "dept_name like '%研发%' and dept_id in (select id from subtree)",
     ],
   ] as const;
-  for (const [what, query, condition] of sample(searches, 3)) {
+  for (const [what, query, condition] of searches) {
     test(`a search that matches ${what} finds all of them by page number and by cursor`, async () => {
       const expected = await idsInDatabase(condition);
       assert.ok(expected.length > 200, String(expected.length));
