@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { formatManifest, listBackups, type StoredBackup } from '../../db/backup/manifest.ts';
 import { newFolder, runTool } from '../support/backups.ts';
+import { scrape } from '../support/metrics.ts';
 import { connectTo, newDataFolder, type Run, startWithoutDeadlines, usedDataFolder } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -19,13 +20,16 @@ test('one process takes backups, old ones are removed with the log that only the
   const dataDir = await usedDataFolder();
   const [folder, archive] = [newFolder('backups'), newFolder('wal')];
   const settings = { BANYAN_BACKUP_FOLDER: folder, BANYAN_WAL_ARCHIVE: archive, BANYAN_BACKUP_KEEP: '2' };
-  const run = startWithoutDeadlines(dataDir, { ...settings, BANYAN_WORKERS: '2' }, backingUp(1));
+  const run = startWithoutDeadlines(dataDir, { ...settings, BANYAN_WORKERS: '2', BANYAN_METRICS: '1' }, backingUp(1));
   const admin = await run.admin();
   // Someone else's files are kept.
   fs.mkdirSync(path.join(folder, 'my notes'));
   fs.mkdirSync(path.join(folder, '2026-11-17T12-00-05.123Z'));
   await admin.createDepartment({ deptName: 'a' });
   await waitFor('four backups are complete', () => completed(run) >= 4);
+  const metrics = await scrape(admin.base);
+  assert.ok(Number(metrics.sum('banyan_backups_total', { outcome: 'complete' })) >= 4, metrics.text);
+  assert.equal(metrics.sum('banyan_backups_total', { outcome: 'failed' }), 0);
   assert.equal(await run.stop(), 0, run.stderr);
   const kept = listBackups(folder);
   // The third one is complete, and no older one has been removed for it yet.

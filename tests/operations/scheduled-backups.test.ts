@@ -6,6 +6,7 @@ import { listBackups } from '../../db/backup/manifest.ts';
 import { openDatabase } from '../../db/connect.ts';
 import type { EmbeddedServer } from '../../db/embedded/cluster.ts';
 import { readConfig } from '../../server/config.ts';
+import { createMetrics } from '../../server/metrics/metrics.ts';
 import { type BackupTiming, openBackups, watchArchive } from '../../server/process/backups.ts';
 import { newFolder } from '../support/backups.ts';
 import { afterFile } from '../support/cleanup.ts';
@@ -31,21 +32,28 @@ afterFile(async () => {
 });
 
 /** Takes backups until `stop`. */
-function takeBackups(timing: BackupTiming) {
+async function takeBackups(timing: BackupTiming) {
   const lines: string[] = [];
-  const stop = openBackups(db.embedded as EmbeddedServer, config, (line) => lines.push(line), timing).start();
+  const metrics = await createMetrics();
+  const backups = openBackups(db.embedded as EmbeddedServer, config, (line) => lines.push(line), timing);
+  const stop = backups.start(metrics.backupCounter());
   const count = (text: RegExp) => lines.filter((line) => text.test(line)).length;
   return {
     stop,
     completed: () => count(/^Backup \S+ is complete/),
-    failed: () => count(/failed, and is retried: .*slots/),
+    failed: () => count(/The scheduled backup failed, and is retried: /),
+    /** The values of banyan_backups_total. */
+    counted: async () => {
+      const metric = (await metrics.snapshot()).find(({ name }) => name === 'banyan_backups_total');
+      return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels.outcome, value]) ?? []);
+    },
   };
 }
 
 test('backups are retried until they succeed, and old ones are removed with the log that only they need', async () => {
   // A backup needs a replication slot, and there are ten.
   for (let n = 0; n < 10; n++) await superuser`select pg_create_physical_replication_slot(${`slot${n}`})`;
-  const backups = takeBackups({ everyMs: 1, retryMs: 10 });
+  const backups = await takeBackups({ everyMs: 1, retryMs: 10 });
   // Someone else's files are kept.
   fs.mkdirSync(path.join(folder, 'my notes'));
   await waitFor('two attempts have failed', () => backups.failed() >= 2);
@@ -58,6 +66,7 @@ test('backups are retried until they succeed, and old ones are removed with the 
     fs.readdirSync(folder).some((name) => /\.new-/.test(name) && isCopying(name)),
   );
   await backups.stop();
+  assert.deepEqual(await backups.counted(), { complete: backups.completed(), failed: backups.failed() });
   const kept = listBackups(folder);
   // The second one is complete, and the older one has not been removed for it yet.
   assert.ok(kept.length === 1 || kept.length === 2, String(kept.length));
@@ -67,9 +76,9 @@ test('backups are retried until they succeed, and old ones are removed with the 
   const segments = fs.readdirSync(archive).filter((name) => /^[0-9A-F]{24}$/.test(name));
   assert.ok(segments.length > 0 && !segments.includes(oldest.manifest.firstSegment), String(segments));
   // Nothing is due for an hour, so none is taken.
-  const later = takeBackups({ everyMs: 3_600_000 });
+  const later = await takeBackups({ everyMs: 3_600_000 });
   await later.stop();
-  assert.equal(later.completed(), 0);
+  assert.deepEqual(await later.counted(), { complete: 0, failed: 0 });
 });
 
 test('archiving that fails is reported', async () => {
