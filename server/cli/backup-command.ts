@@ -42,6 +42,6 @@ export async function runBackup(args: string[], { environment, print, signal }: 
   } catch (error) {
     const interrupted = signal.aborted ? 'it was interrupted' : (error as Error).message;
     print(`The database was not backed up: ${interrupted.replace(/\.$/, '')}.`);
-    return (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') ? 1 : 2;
+    return String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS') ? 1 : 2;
   }
 }

@@ -13,6 +13,6 @@ export async function runTransfer(
     return 1;
   } catch (error) {
     print(`The data could not be ${verb}: ${(error as Error).message.replace(/\.$/, '')}.`);
-    return (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') ? 1 : 2;
+    return String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS') ? 1 : 2;
   }
 }

@@ -90,6 +90,14 @@ test('only its owner can read a backup, it has no files of the running server, a
   assert.deepEqual([external.status, /pg_basebackup/.test(external.stderr)], [2, true], external.stderr);
 });
 
+test('an interrupted backup is reported, and leaves nothing behind', async () => {
+  const target = newFolder('interrupted');
+  const backup = await callTool('backup', dataDir, ['--to', target], {}, AbortSignal.abort());
+  assert.deepEqual([backup.status, /not backed up: it was interrupted\./.test(backup.stderr)], [2, true], backup.stderr);
+  assert.deepEqual(fs.readdirSync(path.dirname(target)), []);
+  await assertStopped(dataDir);
+});
+
 test('a restore refuses an existing or running database and a damaged backup', async () => {
   const restoreTo = (target: string, ...args: string[]) => callTool('restore', target, ['--from', folder, ...args]);
   const existing = await restoreTo(dataDir);
