@@ -27,7 +27,7 @@ export const FIREFOX_STORIES = [
   'console/role-change',
   'console/session-user-switch',
   'console/tenants',
-  'console/unchanged-saves',
+  'console/unchanged-saves.long',
 ];
 
 const PREFERENCES = {

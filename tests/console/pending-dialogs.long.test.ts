@@ -1,3 +1,4 @@
+// Only in the long run: it repeats a rule for each dialog; double-submit.test.ts covers it for the form of a department.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator } from 'playwright-core';

@@ -1,9 +1,9 @@
+// Only in the long run: it measures every screen with long names; login.test.ts covers the width of the screens on a phone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { dateInDays } from '../support/calendar.ts';
 import { DESKTOP, logInOnPage, navigate, PHONE, startConsole } from '../support/console.ts';
-import { isLong } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
 import { waitForAnimations } from './page-actions.ts';
 
@@ -39,14 +39,9 @@ const findOverflows = (page: Page) =>
     return found;
   })()`) as Promise<string[]>;
 
-/** Each kind of name is tested at the width where it is more likely to overflow; the long run tests both widths. */
 const NAMES = [
-  { kind: 'one long word', word: 'Unternehmensverwaltung', viewports: isLong ? [DESKTOP, PHONE] : [PHONE] },
-  {
-    kind: 'Chinese without spaces',
-    word: '榕树组织管理服务有限责任公司',
-    viewports: isLong ? [DESKTOP, PHONE] : [DESKTOP],
-  },
+  { kind: 'one long word', word: 'Unternehmensverwaltung' },
+  { kind: 'Chinese without spaces', word: '榕树组织管理服务有限责任公司' },
 ];
 
 /** Opens a screen and waits until its data is loaded and its animations have ended. */
@@ -59,7 +54,7 @@ async function openScreen(path: string, heading: string): Promise<void> {
   });
 }
 
-for (const { kind, word, viewports } of NAMES)
+for (const { kind, word } of NAMES)
   test(`a name of 100 characters fits on every screen: ${kind}`, async () => {
     const long = (length: number) => word.repeat(100).slice(0, length);
     const admin = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: dateInDays(1) });
@@ -103,7 +98,7 @@ for (const { kind, word, viewports } of NAMES)
       if (found.length > 0) overflows[`${path} ${condition}`] = found;
     };
     const { tenantId } = admin;
-    for (const viewport of viewports) {
+    for (const viewport of [DESKTOP, PHONE]) {
       await logInOnPage(page, { tenantId, username: user.userName }, '/home', { viewport });
       for (const [path, heading] of screens) await check(path, heading, `at ${viewport.width} px`);
     }
