@@ -94,6 +94,31 @@ export async function createCompany(service: Service) {
   return { admin, ...ids };
 }
 
+/** 研发部 has one member of its own and two in 后端组, one of whom also belongs to 市场部. */
+export async function createMembers(service: Service) {
+  const company = await createCompany(service);
+  const { admin, research, back, market } = company;
+  const lead = await admin.createUser({
+    ...{ userName: 'lilei', nickName: '李雷', position: '研发总监', phone: '139 0000 0001', deptId: research },
+  });
+  const mei = await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: back, deptIds: [market] });
+  const jim = await admin.createUser({ userName: 'jim.green', nickName: 'Jim Green', deptId: back, status: '1' });
+  await admin.patch(`/system/dept-api/${research}`, { leaderId: lead });
+  return { ...company, lead, mei, jim };
+}
+
+/** Creates 总部 with 研发部 (前端组) and 市场部. */
+export async function createSmallCompany(service: Service) {
+  const admin = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
+  const ids = await createDepartments(admin, {
+    top: { deptName: '总部' },
+    research: { parentRef: 'top', deptName: '研发部', orderNum: 1 },
+    web: { parentRef: 'research', deptName: '前端组', orderNum: 1 },
+    market: { parentRef: 'top', deptName: '市场部', orderNum: 2 },
+  });
+  return { admin, ...ids };
+}
+
 /** Creates departments with one request. Returns their ids by key; a `parentRef` is the key of the parent. */
 export async function createDepartments<Key extends string>(admin: Client, departments: Record<Key, object>) {
   const keys = Object.keys(departments) as Key[];

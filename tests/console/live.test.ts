@@ -1,24 +1,11 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
-import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
-import { createCompany, credentialsOf, row, tree } from './departments-page.ts';
+import { createCompany, credentialsOf, tree } from './departments-page.ts';
+import { startLive } from './live-page.ts';
 
-const fixture = await startConsole();
-const { service } = fixture;
-
-const isStream = (url: string) => url.includes('/change-api/stream');
-
-/** Logs in with live updates and waits until the page follows the changes. */
-async function logInLive(credentials: Parameters<typeof fixture.logIn>[0], path: string): Promise<Page> {
-  const page = await fixture.sharedPage();
-  const opened = page.waitForResponse((response) => isStream(response.url()));
-  await fixture.logIn(credentials, path, { live: true });
-  await opened;
-  return page;
-}
+const { service, logInLive } = await startLive();
 
 test('what another administrator changes appears in the tree and is marked for a moment, without a reload', async () => {
   const { admin, research, web, market } = await createCompany(service);
@@ -50,39 +37,6 @@ test('what another administrator changes appears in the tree and is marked for a
   expectNoCspViolations(page);
 });
 
-test('the tree counts users whom another administrator adds, moves and deletes, without a reload', async () => {
-  const { admin, web, market } = await createCompany(service);
-  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
-  const expectCounts = async (counts: Record<string, string>) => {
-    for (const [name, count] of Object.entries(counts)) {
-      await waitFor(
-        `${name}: ${count}`,
-        async () => (await row(page, name).getAttribute('aria-description')) === count,
-      );
-    }
-  };
-  await expectCounts({ 前端组: '0 人', 市场部: '0 人', 总部: '0 人' });
-  const id = await admin.createUser({ userName: 'wang', deptId: web });
-  await expectCounts({ 前端组: '1 人', 研发部: '1 人', 总部: '1 人' });
-  expectOk(await admin.patch(`/system/user-api/${id}`, { deptId: market }));
-  await expectCounts({ 前端组: '0 人', 研发部: '0 人', 市场部: '1 人', 总部: '1 人' });
-  expectOk(await admin.delete(`/system/user-api/${id}`));
-  await expectCounts({ 市场部: '0 人', 总部: '0 人' });
-});
-
-test('an open form keeps what was typed when someone else saves the same record, and the conflict is shown', async () => {
-  const { admin, market } = await createCompany(service);
-  const page = await logInLive(credentialsOf(admin), `/departments/${market}`);
-  await page.locator('#departments-edit').click();
-  await page.getByLabel('部门名称').fill('营销部');
-  const { data } = await admin.get(`/system/dept-api/${market}`);
-  expectOk(await admin.put('/system/dept-api', { ...data, deptName: '增长部', leader: '兰' }));
-  await tree(page).getByRole('treeitem').filter({ hasText: '增长部' }).waitFor();
-  assert.equal(await page.getByLabel('部门名称').inputValue(), '营销部');
-  await page.getByRole('button', { name: '保存' }).click();
-  await page.getByRole('dialog').filter({ hasText: '内容已被他人修改' }).waitFor();
-});
-
 test('disabling a user shows them the login dialog immediately', async () => {
   const { admin } = await createCompany(service);
   const id = await admin.createUser({ userName: 'second', roles: ['admin'] });
@@ -90,30 +44,4 @@ test('disabling a user shows them the login dialog immediately', async () => {
   const { data } = await admin.get(`/system/user-api/${id}`);
   expectOk(await admin.put('/system/user-api', { ...data, status: '1' }));
   await page.getByRole('dialog').filter({ hasText: '登录已过期' }).waitFor();
-});
-
-test('a user whose tenant is disabled sees the reason at once', async () => {
-  const { admin } = await createCompany(service);
-  const page = await logInLive(credentialsOf(admin), '/people');
-  const { data } = await service.root.get(`/system/tenant-api/list?tenantId=${admin.tenantId}`);
-  expectOk(await service.root.patch(`/system/tenant-api/${data.rows[0].id}`, { status: '1' }));
-  const dialog = page.getByRole('dialog').filter({ hasText: '登录已过期' });
-  await dialog.getByText('租户或其上级租户已被停用').waitFor();
-});
-
-test('a hidden page has no connection, and gets what it has missed when it is shown again', async () => {
-  const { admin, research, web } = await createCompany(service);
-  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
-  await row(page, '前端组').waitFor();
-  const setVisibility = (state: 'hidden' | 'visible') =>
-    page.evaluate(`{
-      Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }`);
-  const closed = page.waitForEvent('requestfailed', (request) => isStream(request.url()));
-  await setVisibility('hidden');
-  await closed;
-  await admin.createDepartment({ deptName: '测试组', parentId: research });
-  await setVisibility('visible');
-  await tree(page).getByRole('treeitem').filter({ hasText: '测试组' }).waitFor();
 });

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { version } from '../../server/version.ts';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  logIn,
-  logInOnPage,
-  PHONE,
-  startConsole,
-} from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, startConsole } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { PASSWORD } from '../support/service.ts';
 
@@ -56,34 +49,4 @@ test('a user can list their sessions and end one or all of them', async () => {
   await page.getByRole('dialog').getByRole('button', { name: '退出所有设备' }).click();
   await page.getByRole('heading', { name: '登录榕树' }).waitFor();
   assert.equal((await thirdClient.get('/auth/me')).code, 401);
-});
-
-test('the dark theme survives a reload and is accessible', async () => {
-  // Use a new context, because the browser stores the theme.
-  const page = await fixture.newPage({ viewport: PHONE });
-  await logIn(page, {}, '/me');
-  await page.getByText('深色').click();
-  await page.locator('html[data-theme=dark]').waitFor();
-  await page.reload();
-  await page.locator('html[data-theme=dark]').waitFor();
-  await page.getByText('当前设备').waitFor();
-  await expectNoAxeViolations(page);
-});
-
-test('nothing is animated when the system requests reduced motion', async () => {
-  await createAdministrator('qin');
-  const recordAnimations = async (reducedMotion: 'reduce' | 'no-preference') => {
-    await logInOnPage(page, { username: 'qin' }, '/me');
-    await page.emulateMedia({ reducedMotion });
-    await page.getByText('当前设备').waitFor();
-    await page.evaluate(`animations = [];
-      for (const kind of ['animationstart', 'transitionstart'])
-        addEventListener(kind, ({ target, propertyName, animationName }) => animations.push([target.className, propertyName, animationName].join(' ')), true);`);
-    await page.getByRole('button', { name: '退出所有设备' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: '取消' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    return (await page.evaluate('animations')) as string[];
-  };
-  assert.notDeepEqual(await recordAnimations('no-preference'), []);
-  assert.deepEqual(await recordAnimations('reduce'), []);
 });

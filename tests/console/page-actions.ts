@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 
 /** Helpers for double clicks, slow requests and pages that have to settle. */
@@ -45,3 +46,19 @@ export const waitUntilSettled = (page: Page) =>
       await new Promise(requestAnimationFrame);
     }
   })()`);
+
+/** Expects that neither Escape nor a button closes a dialog while its request is in flight, and that no confirmation is shown. */
+export async function expectStaysOpen(page: Page, dialog: Locator): Promise<void> {
+  await dialog.locator('.ant-btn-loading').waitFor();
+  assert.equal(await dialog.getByRole('button', { name: '取消' }).isDisabled(), true);
+  await page.keyboard.press('Escape');
+  await waitForAnimations(page);
+  assert.equal(
+    await page.locator('.ant-modal-wrap:visible').count(),
+    1,
+    'Escape closes nothing, and no confirmation is shown',
+  );
+  await dialog.locator('.ant-modal-close').click();
+  await waitForAnimations(page);
+  assert.equal(await page.locator('.ant-modal-wrap:visible').count(), 1, 'the close button closes nothing');
+}

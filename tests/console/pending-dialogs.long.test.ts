@@ -1,11 +1,10 @@
-// Only in the long run: it repeats a rule for each dialog; double-submit.test.ts covers it for the form of a department.
+// Only in the long run: it repeats a rule for each dialog; tenants.test.ts covers it for the dialogs that move and disable a tenant.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Locator } from 'playwright-core';
 import { logInOnPage, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { createCompany, row } from './departments-page.ts';
-import { clickTwice, holdRequests, waitForAnimations } from './page-actions.ts';
+import { clickTwice, expectStaysOpen, holdRequests } from './page-actions.ts';
 
 /** A request in flight cannot be cancelled: its dialog stays open until the response arrives, and sends it only once. */
 
@@ -13,22 +12,6 @@ const fixture = await startConsole();
 const { service } = fixture;
 const { root, superuser } = service;
 const page = await fixture.sharedPage();
-
-/** Expects that neither Escape nor a button closes the dialog, and that no confirmation is shown. */
-async function expectStaysOpen(dialog: Locator): Promise<void> {
-  await dialog.locator('.ant-btn-loading').waitFor();
-  assert.equal(await dialog.getByRole('button', { name: '取消' }).isDisabled(), true);
-  await page.keyboard.press('Escape');
-  await waitForAnimations(page);
-  assert.equal(
-    await page.locator('.ant-modal-wrap:visible').count(),
-    1,
-    'Escape closes nothing, and no confirmation is shown',
-  );
-  await dialog.locator('.ant-modal-close').click();
-  await waitForAnimations(page);
-  assert.equal(await page.locator('.ant-modal-wrap:visible').count(), 1, 'the close button closes nothing');
-}
 
 test('the dialog of a user who is being created stays open, and their password is shown', async () => {
   await logInOnPage(page, {}, '/people');
@@ -38,7 +21,7 @@ test('the dialog of a user who is being created stays open, and their password i
   await dialog.getByRole('button', { name: '随机生成' }).click();
   const { requests, release } = await holdRequests(page, 'POST', '/system/user-api');
   await dialog.getByRole('button', { name: '创建' }).click();
-  await expectStaysOpen(dialog);
+  await expectStaysOpen(page, dialog);
   await page.evaluate(
     'new Promise((resolve) => { addEventListener("popstate", resolve, { once: true }); history.back(); })',
   );
@@ -56,7 +39,7 @@ test('the move dialog of a department stays open while it is being saved and aft
   await row(dialog, '市场部').click();
   const { requests, release } = await holdRequests(page, 'PUT', '/system/dept-api');
   await dialog.getByRole('button', { name: '移动', exact: true }).click();
-  await expectStaysOpen(dialog);
+  await expectStaysOpen(page, dialog);
   await admin.delete(`/system/dept-api/${market}`);
   release();
   await page.getByRole('alert').waitFor();
@@ -72,42 +55,15 @@ test('the dialogs that delete a department and its subtree stay open during the 
   const question = page.getByRole('dialog', { name: '删除“研发部”？' });
   const first = await holdRequests(page, 'DELETE', `/system/dept-api/${research}`);
   await question.getByRole('button', { name: '删除' }).click();
-  await expectStaysOpen(question);
+  await expectStaysOpen(page, question);
   first.release();
   const dialog = page.getByRole('dialog', { name: '无法删除“研发部”' });
   await dialog.getByText('我确认删除这 3 个部门').click();
   const branch = await holdRequests(page, 'DELETE', `/system/dept-api/${research}?subtree=true`);
   await dialog.getByRole('button', { name: '删除部门及其下级（3 个部门）' }).click();
-  await expectStaysOpen(dialog);
+  await expectStaysOpen(page, dialog);
   branch.release();
   await page.getByRole('article', { name: '总部' }).waitFor();
-});
-
-test('the dialogs that move and disable a tenant stay open during the request', async () => {
-  const parent = await service.createTenant({ tenantName: '上级公司' });
-  const { id } = await service.createTenant({ tenantName: '慢公司' });
-  await logInOnPage(page, {}, `/tenants/${id}`);
-  const chooseAction = async (action: string) => {
-    await page.getByRole('button', { name: /^更多.*慢公司/ }).click();
-    await page.getByRole('menuitem', { name: action, exact: true }).click();
-    return page.getByRole('dialog');
-  };
-  const move = await chooseAction('移动');
-  await move.getByLabel('上级租户').fill(parent.tenantId);
-  await page.getByTitle(`上级公司 ${parent.tenantId}`).click();
-  const moving = await holdRequests(page, 'PUT', '/system/tenant-api');
-  await move.getByRole('button', { name: '移动', exact: true }).click();
-  await expectStaysOpen(move);
-  moving.release();
-  await move.waitFor({ state: 'hidden' });
-  const disable = await chooseAction('停用');
-  const disabling = await holdRequests(page, 'PUT', '/system/tenant-api');
-  await disable.getByRole('button', { name: '停用', exact: true }).click();
-  await expectStaysOpen(disable);
-  disabling.release();
-  await disable.waitFor({ state: 'hidden' });
-  const { data } = await root.get(`/system/tenant-api/${id}`);
-  assert.deepEqual([data.tenantParent, data.status], [parent.tenantId, '1']);
 });
 
 test('the dialog that reverts a change stays open during the request', async () => {
@@ -122,7 +78,7 @@ test('the dialog that reverts a change stays open during the request', async () 
   const dialog = page.getByRole('dialog', { name: '撤销此变更？' });
   const { requests, release } = await holdRequests(page, 'POST', '/system/change-api/*/revert');
   await dialog.getByRole('button', { name: '撤销', exact: true }).click();
-  await expectStaysOpen(dialog);
+  await expectStaysOpen(page, dialog);
   release();
   await page.getByText('变更已撤销').waitFor();
   assert.equal(requests.length, 1);

@@ -1,37 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, logInOnPage, navigate, PHONE } from '../support/console.ts';
-import { PASSWORD } from '../support/service.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage } from '../support/console.ts';
+import { expectError } from '../support/expect.ts';
 import { startPeople } from './people-page.ts';
 
-const { fixture, root, page, engineering, sales, recordOf, rowOf, topDialog, chooseAction, chooseDepartment } =
-  await startPeople();
-
-test('a URL opens the users of a child tenant; an exceeded user limit is explained', async () => {
-  const child = await fixture.service.createTenant({ tenantName: '小公司', accountCount: 2 });
-  await child.createUser({
-    userName: 'zai',
-    nickName: '在编者',
-    deptId: await child.createDepartment({ deptName: '唯一部' }),
-  });
-  await logInOnPage(page, {}, `/people?tenantId=${child.tenantId}`);
-  await page.getByText(`“小公司 ${child.tenantId}”`).waitFor();
-  await rowOf('在编者').waitFor();
-  await page.getByRole('button', { name: '编辑 在编者' }).click();
-  await topDialog().getByLabel('手机号').fill('139');
-  await topDialog().getByRole('button', { name: '保存' }).click();
-  await rowOf('在编者').getByText('139').waitFor();
-  const { rows } = (await child.get('/system/user-api/list?userName=zai')).data;
-  assert.ok(rows[0].deptId, 'the department is unchanged');
-  await page.getByRole('button', { name: '新建用户' }).click();
-  await topDialog().getByLabel('用户名').fill('third');
-  await topDialog().getByLabel('初始密码').fill(PASSWORD);
-  await topDialog().getByRole('button', { name: '创建' }).click();
-  await topDialog().getByText('当前租户下用户名额不足').waitFor();
-  await topDialog().getByText('此租户最多 2 名用户').waitFor();
-  assert.equal(await topDialog().getByLabel('用户名').inputValue(), 'third', 'the input is kept');
-  await expectNoAxeViolations(page);
-});
+const { fixture, root, page, rowOf, topDialog, passwordOf, chooseAction, chooseDepartment } = await startPeople();
 
 test('pagination, search and filters are applied by the service and kept in the URL', async () => {
   const company = await fixture.service.createTenant({ tenantName: '仓储公司' });
@@ -76,43 +49,106 @@ test('pagination, search and filters are applied by the service and kept in the 
   assert.equal(await page.getByLabel('搜索用户名、姓名或手机号').inputValue(), '');
 });
 
-test('on a phone users are shown as a list and can be moved, selected and edited', async () => {
-  const id = await root.createUser({ userName: 'pocket', nickName: '李口袋', deptId: sales, phone: '13812345678' });
-  await logInOnPage(page, {}, '/people', { viewport: PHONE });
-  await page.getByText('李口袋').waitFor();
+test('a new user gets a generated password, which is shown once, and can log in with it', async () => {
+  await logInOnPage(page, {}, '/people');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await rowOf('admin').waitFor();
   await expectNoAxeViolations(page);
-  await page.getByRole('link', { name: '13812345678' }).waitFor();
-  await page.getByLabel('搜索用户名、姓名或手机号').fill('pocket');
-  await page.getByText('共 1 人').waitFor();
-  await chooseAction('李口袋', '移动部门');
-  await chooseDepartment('移动到', '研发', '研发部');
+  await page.getByRole('button', { name: '新建用户' }).click();
+  const dialog = page.getByRole('dialog', { name: '新建用户' });
+  await dialog.getByRole('button', { name: '创建' }).click();
+  await dialog.getByText('请填写此项').waitFor();
+  await dialog.getByLabel('用户名').fill('admin');
+  await dialog.getByLabel('姓名').fill('王小明');
+  await dialog.getByLabel('职务').fill('生产经理');
+  await dialog.getByRole('button', { name: '随机生成' }).click();
+  await chooseDepartment('主部门', '研发', '研发部');
+  await expectNoAxeViolations(page);
+  await dialog.getByRole('button', { name: '创建' }).click();
+  await dialog.getByText('用户名已存在').waitFor();
+  await dialog.getByLabel('用户名').fill('xiaoming');
+  await dialog.getByRole('button', { name: '创建' }).click();
+  const shown = page.getByRole('dialog', { name: 'xiaoming 的登录信息' });
+  const password = await shown.locator('code').innerText();
+  await shown.getByRole('button', { name: '复制密码' }).click();
+  await page.getByText('已复制').waitFor();
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), password);
+  await shown.getByRole('button', { name: '关闭', exact: true }).last().click();
+  await rowOf('王小明').getByText('生产经理').waitFor();
+  await rowOf('王小明').getByText('研发部').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal((await page.content()).includes(password), false, 'the password is shown only once');
+  const xiaoming = await fixture.service.logIn('000000', 'xiaoming', password);
+  assert.equal((await xiaoming.get('/auth/me')).data.reason, 'PASSWORD_CHANGE_REQUIRED');
+  expectNoCspViolations(page);
+});
+
+test('a user whose password is reset is logged out and can log in with the new one', async () => {
+  await root.createUser({ userName: 'reset', nickName: '赵重置', roles: ['admin'] });
+  const client = await fixture.service.logIn('000000', 'reset');
+  await logInOnPage(page, {}, '/people?q=reset');
+  await chooseAction('赵重置', '重置密码');
+  await topDialog().getByLabel('新密码').fill('short');
+  await topDialog().getByRole('button', { name: '重置密码' }).click();
+  await topDialog().getByText('至少 8 个字符').waitFor();
+  await topDialog().getByLabel('新密码').fill('a brand new one');
+  await topDialog().getByRole('button', { name: '重置密码' }).click();
+  await topDialog().getByText('a brand new one').waitFor();
+  await expectNoAxeViolations(page);
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  assert.equal(
+    await page.evaluate('document.activeElement.getAttribute("aria-label")'),
+    '更多操作：赵重置',
+    'the focus returns to the menu button',
+  );
+  expectError(await client.get('/auth/me'), 401, 'SESSION_ENDED');
+  await fixture.service.logIn('000000', 'reset', 'a brand new one');
+});
+
+test('selected users are moved, given new passwords and deleted in bulk; failures are listed with the reason', async () => {
+  const child = await fixture.service.createTenant({ tenantName: '多人公司' });
+  const [a, b] = [
+    await child.createDepartment({ deptName: '一部' }),
+    await child.createDepartment({ deptName: '二部' }),
+  ];
+  const ids = [
+    await child.createUser({ userName: 'yi', nickName: '甲一', deptId: a, phone: '1', email: 'yi@example.com' }),
+    await child.createUser({ userName: 'er', nickName: '乙二', deptId: a, deptIds: [b] }),
+  ];
+  await logInOnPage(page, { tenantId: child.tenantId, username: 'boss' }, '/people');
+  await page.getByRole('checkbox', { name: '选择 甲一' }).check();
+  await page.getByRole('checkbox', { name: '选择 乙二' }).check();
+  await page.getByText('已选择 2 项').waitFor();
+  await page.getByRole('toolbar').getByRole('button', { name: '移动部门' }).click();
+  await chooseDepartment('移动到', '二部', '二部');
   await topDialog().getByRole('button', { name: '移动', exact: true }).click();
-  await page.getByRole('listitem').filter({ hasText: '李口袋' }).getByText('研发部').waitFor();
-  await page.getByRole('checkbox', { name: '选择 李口袋' }).check();
-  await page.getByText('已选择 1 项').waitFor();
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await page.getByRole('button', { name: '编辑 李口袋' }).click();
-  await topDialog().getByLabel('邮箱').fill('li@example.com');
-  await expectNoAxeViolations(page);
-  await topDialog().getByRole('button', { name: '保存' }).click();
-  await page.getByText('已保存 李口袋').waitFor();
-  const { email, phone, deptId } = await recordOf(id);
-  assert.deepEqual([email, phone, deptId], ['li@example.com', '13812345678', Number(engineering)]);
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-});
+  await topDialog().getByText('2 人全部完成').waitFor();
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
+  const read = async (id: string) => (await child.get(`/system/user-api/${id}`)).data;
+  const [yi, er] = [await read(ids[0] as string), await read(ids[1] as string)];
+  assert.deepEqual([yi.deptId, yi.phone, yi.email], [Number(b), '1', 'yi@example.com'], 'other fields are unchanged');
+  assert.deepEqual([er.deptId, er.deptIds], [Number(b), []]);
 
-test('the people screen is accessible in dark mode and in English', async () => {
-  await logInOnPage(page, {}, '/people', { dark: true, language: 'en' });
-  await page.getByRole('row', { name: /^Select admin/ }).waitFor();
-  await page.getByRole('checkbox', { name: 'Select admin' }).check();
+  await page.getByRole('checkbox', { name: '选择本页全部' }).check();
+  await page.getByRole('toolbar').getByRole('button', { name: '重置密码' }).click();
+  await topDialog().getByRole('button', { name: '重置密码' }).click();
+  await topDialog().getByText('3 人中完成 2 人').waitFor();
+  await topDialog().getByRole('listitem').filter({ hasText: 'boss' }).getByText('不能对自己').waitFor();
   await expectNoAxeViolations(page);
-});
+  const password = await passwordOf('yi').innerText();
+  const reset = await fixture.service.logIn(child.tenantId, 'yi', password);
+  assert.equal((await reset.get('/auth/me')).data.reason, 'PASSWORD_CHANGE_REQUIRED');
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
 
-test('a member cannot open the people screen', async () => {
-  await root.createUser({ userName: 'plain' });
-  await logInOnPage(page, { username: 'plain' });
-  assert.equal(await page.getByRole('navigation').getByRole('link', { name: '人员' }).count(), 0);
-  await navigate(page, '/people');
-  await page.getByText('仅管理员可访问此页面').waitFor();
-  assert.equal(await page.getByRole('button', { name: '新建用户' }).count(), 0);
+  await page.getByRole('checkbox', { name: '选择本页全部' }).check();
+  // Another administrator deletes one of them first.
+  await child.delete(`/system/user-api/${ids[1]}`);
+  await page.getByRole('toolbar').getByRole('button', { name: '删除' }).click();
+  await topDialog().getByRole('button', { name: '删除' }).click();
+  await topDialog().getByText('3 人中完成 1 人').waitFor();
+  await topDialog().getByRole('listitem').filter({ hasText: '乙二' }).getByText('用户不存在').waitFor();
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
+  await rowOf('甲一').waitFor({ state: 'detached' });
+  expectNoCspViolations(page);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoCspViolations, startConsole } from '../support/console.ts';
+import { expectNoCspViolations, navigate, startConsole } from '../support/console.ts';
 
-/** The administrator role is granted or revoked while the user is logged in. */
+/** The administrator role is missing, or it is granted or revoked while the user is logged in. */
 
 const fixture = await startConsole();
 const { root } = fixture.service;
@@ -43,4 +43,32 @@ test('a revoked role takes effect with the next rejected request, a granted role
   assert.equal(meRequests, 2);
   assert.equal(await page.evaluate('window.loadedOnce'), true, 'the page was not reloaded');
   expectNoCspViolations(page);
+});
+
+test('a member can open no screen of administrators, and the navigation does not link to one', async () => {
+  const id = await root.createUser({ userName: 'plain', nickName: '普通人' });
+  const page = await fixture.logIn({ username: 'plain' });
+  await page.getByText('您好，普通人').waitFor();
+  const links = await page.getByRole('navigation').getByRole('link').allTextContents();
+  assert.deepEqual(links, ['首页', '部门', '组织架构图']);
+  const { data } = await root.get('/system/tenant-api/list?tenantId=000000');
+  for (const path of [
+    '/people',
+    `/people/${id}`,
+    '/tenants',
+    `/tenants/${data.rows[0].id}`,
+    '/changes',
+    '/changes/diff',
+    '/changes/tree',
+    '/deleted',
+    '/webhooks',
+    '/keys',
+    '/quotas',
+    '/import/people',
+  ]) {
+    await navigate(page, '/nowhere');
+    await page.getByRole('heading', { level: 1, name: '页面不存在' }).waitFor();
+    await navigate(page, path, 'replace');
+    await page.getByText('仅管理员可访问此页面').waitFor();
+  }
 });

@@ -1,45 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
-import {
-  expectNoAxeViolations,
-  expectNoCspViolations,
-  type PageSettings,
-  PHONE,
-  startConsole,
-  waitForEffects,
-} from '../support/console.ts';
-import type { Client } from '../support/service.ts';
+import { expectNoCspViolations } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
+import { dialog, field, openSearch, options, selected, startSearch } from './search-page.ts';
 
-/** The search from anywhere: Ctrl+K, or the button in the header. */
-
-const fixture = await startConsole();
-const { service } = fixture;
-const admin = await service.createTenant({ tenantName: '华星集团' });
-const suzhou = await admin.createDepartment({ deptName: '苏州工厂' });
-const workshop = await admin.createDepartment({ deptName: '装配车间', parentId: suzhou });
-const wuxi = await admin.createDepartment({ deptName: '无锡工厂' });
-await admin.createDepartment({ deptName: '装配车间', parentId: wuxi });
-const person = await admin.createUser({
-  ...{ userName: 'wjli', nickName: '李文杰', phone: '13812345678', position: '生产经理', deptId: workshop },
-});
-const child = await service.createTenant({ tenantName: '精工科技' }, admin);
-
-const logIn = (path = '/home', settings: PageSettings = {}, client: Client = admin) =>
-  fixture.logIn({ tenantId: client.tenantId, username: 'boss' }, path, settings);
-
-const dialog = (page: Page) => page.getByRole('dialog', { name: /^(全局搜索|Search everything)$/ });
-const field = (page: Page) => dialog(page).getByRole('combobox');
-const options = (page: Page) => dialog(page).getByRole('option');
-const selected = (page: Page) => dialog(page).getByRole('option', { selected: true });
-
-async function openSearch(page: Page, text = ''): Promise<void> {
-  await waitForEffects(page);
-  await page.keyboard.press('Control+K');
-  await field(page).waitFor();
-  if (text) await field(page).fill(text);
-}
+const { fixture, service, admin, person, logIn } = await startSearch();
 
 test('a person is found by first letters and opened with Enter', async () => {
   const page = await logIn();
@@ -52,95 +17,6 @@ test('a person is found by first letters and opened with Enter', async () => {
   expectNoCspViolations(page);
 });
 
-test('words of the path find a department, and arrow keys choose among the results', async () => {
-  const page = await logIn();
-  await openSearch(page, '装配');
-  await waitFor('both workshops are shown', async () => (await options(page).count()) === 2);
-  await page.keyboard.press('ArrowDown');
-  assert.match((await selected(page).textContent()) ?? '', /无锡工厂/);
-  const active = await field(page).getAttribute('aria-activedescendant');
-  assert.equal(active, await selected(page).getAttribute('id'));
-  await page.keyboard.press('ArrowDown');
-  assert.match((await selected(page).textContent()) ?? '', /苏州工厂/);
-  await field(page).fill('苏州 装配');
-  await waitFor('one workshop is shown', async () => (await options(page).count()) === 1);
-  await page.keyboard.press('Enter');
-  await page.waitForURL(`**/departments/${workshop}`);
-});
-
-test('a tenant is found by pinyin, and what was opened is offered again', async () => {
-  const page = await logIn();
-  await openSearch(page, 'jinggong');
-  await dialog(page).getByRole('option', { name: '精工科技' }).click();
-  await page.waitForURL(`**/tenants/${child.id}`);
-  await page.getByRole('heading', { level: 1, name: '精工科技' }).waitFor();
-  await openSearch(page);
-  await dialog(page).getByRole('group', { name: '最近打开' }).getByRole('option', { name: '精工科技' }).waitFor();
-});
-
-test('screens and actions are found without the service, by pinyin and in both languages', async () => {
-  const page = await logIn();
-  await page.route('**/system/search-api*', (route) => route.abort());
-  await openSearch(page, 'zzjgt');
-  await dialog(page).getByRole('group', { name: '页面' }).getByRole('option', { name: '组织架构图' }).waitFor();
-  await field(page).fill('import users');
-  await dialog(page).getByRole('group', { name: '操作' }).getByRole('option', { name: '导入用户' }).click();
-  await page.waitForURL('**/import/people');
-  await page.unroute('**/system/search-api*');
-});
-
-test('the action for a new department opens its form', async () => {
-  const page = await logIn();
-  await openSearch(page, 'xjbm');
-  await dialog(page).getByRole('option', { name: '新建部门' }).waitFor();
-  await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: /新建/ }).waitFor();
-  await page.keyboard.press('Escape');
-  assert.ok(page.url().endsWith('/departments'));
-});
-
-test('Escape closes the search and returns the focus to the button', async () => {
-  const page = await logIn();
-  await page.getByRole('button', { name: '搜索 Ctrl K' }).click();
-  await field(page).waitFor();
-  assert.equal(await page.evaluate('document.activeElement.getAttribute("role")'), 'combobox');
-  await page.keyboard.press('Escape');
-  await waitFor('the search is closed', async () => (await dialog(page).count()) === 0);
-  assert.equal(await page.evaluate('document.activeElement.ariaLabel'), '搜索 Ctrl K');
-});
-
-test('results of an older text are not shown for the next one', async () => {
-  const page = await logIn();
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route(/search-api\?.*q=lwj/, async (route) => {
-    await held;
-    await route.continue().catch(() => undefined);
-  });
-  await openSearch(page);
-  const requested = page.waitForRequest(/search-api\?.*q=lwj/);
-  await field(page).fill('lwj');
-  const request = await requested;
-  const failed = page.waitForEvent('requestfailed', (each) => each === request);
-  await field(page).fill('无锡');
-  await failed;
-  release();
-  await dialog(page).getByRole('option', { name: '无锡工厂' }).waitFor();
-  assert.equal(await dialog(page).getByRole('option', { name: '李文杰' }).count(), 0);
-  await page.unroute(/search-api\?.*q=lwj/);
-});
-
-test('Enter waits for the results of the text that was typed last', async () => {
-  const page = await logIn();
-  await openSearch(page, 'lwj');
-  await dialog(page).getByRole('option', { name: '李文杰' }).waitFor();
-  await field(page).fill('无锡');
-  await page.keyboard.press('Enter');
-  await page.waitForURL(`**/departments/${wuxi}`);
-});
-
 test('members search departments, and are offered no actions of administrators', async () => {
   const member = await service.createMember(admin);
   const { userName } = (await member.get('/auth/me')).data.user;
@@ -150,20 +26,3 @@ test('members search departments, and are offered no actions of administrators',
   await field(page).fill('新建');
   await dialog(page).getByText('没有找到“新建”').waitFor();
 });
-
-for (const [what, settings] of [
-  ['on a phone', { viewport: PHONE }],
-  ['in the dark theme, in English', { dark: true, language: 'en' }],
-] as const) {
-  test(`the search is accessible ${what}`, async () => {
-    const page = await logIn('/home', settings);
-    await page.getByRole('button', { name: /^(搜索|Search) Ctrl K$/ }).click();
-    await field(page).fill('j');
-    await options(page).first().waitFor();
-    await expectNoAxeViolations(page);
-    await field(page).fill('李文杰');
-    await dialog(page).getByRole('option', { name: '李文杰' }).waitFor();
-    await expectNoAxeViolations(page);
-    await page.keyboard.press('Escape');
-  });
-}

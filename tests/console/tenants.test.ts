@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { dateInDays } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, startConsole } from '../support/console.ts';
+import { expectStaysOpen, holdRequests } from './page-actions.ts';
 
 const menuNames = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-menus-')), 'menus.json');
 fs.writeFileSync(menuNames, JSON.stringify({ 100: '系统管理', 300: '报表中心' }));
@@ -113,4 +114,33 @@ test('a child tenant is created on one page; its administrator logs in with the 
   await page.getByRole('link', { name: '华东公司', exact: true }).click();
   await page.getByText('这是您所在的租户').waitFor();
   assert.equal(await page.getByRole('button', { name: '编辑' }).count(), 0);
+});
+
+test('the dialogs that move and disable a tenant stay open during the request', async () => {
+  const { service } = fixture;
+  const page = await fixture.sharedPage();
+  const parent = await service.createTenant({ tenantName: '上级公司' });
+  const { id } = await service.createTenant({ tenantName: '慢公司' });
+  await logInOnPage(page, {}, `/tenants/${id}`);
+  const chooseAction = async (action: string) => {
+    await page.getByRole('button', { name: /^更多.*慢公司/ }).click();
+    await page.getByRole('menuitem', { name: action, exact: true }).click();
+    return page.getByRole('dialog');
+  };
+  const move = await chooseAction('移动');
+  await move.getByLabel('上级租户').fill(parent.tenantId);
+  await page.getByTitle(`上级公司 ${parent.tenantId}`).click();
+  const moving = await holdRequests(page, 'PUT', '/system/tenant-api');
+  await move.getByRole('button', { name: '移动', exact: true }).click();
+  await expectStaysOpen(page, move);
+  moving.release();
+  await move.waitFor({ state: 'hidden' });
+  const disable = await chooseAction('停用');
+  const disabling = await holdRequests(page, 'PUT', '/system/tenant-api');
+  await disable.getByRole('button', { name: '停用', exact: true }).click();
+  await expectStaysOpen(page, disable);
+  disabling.release();
+  await disable.waitFor({ state: 'hidden' });
+  const { data } = await root.get(`/system/tenant-api/${id}`);
+  assert.deepEqual([data.tenantParent, data.status], [parent.tenantId, '1']);
 });

@@ -21,13 +21,17 @@ const systemPaths = [
 /** The files that `npm run test:long` also runs in Firefox. console/README.md says what the others need. */
 export const FIREFOX_STORIES = [
   'console/home',
+  'console/home.long',
   'console/login',
+  'console/login.long',
   'console/me',
+  'console/me.long',
   'console/restore',
+  'console/restore.long',
   'console/role-change',
-  'console/session-user-switch',
+  'console/session-user-switch.long',
   'console/tenants',
-  'console/unchanged-saves.long',
+  'console/unchanged-saves',
 ];
 
 const PREFERENCES = {

@@ -1,25 +1,79 @@
+// Only in the long run: it repeats the deletion for each state of a department; undo.test.ts covers the deletion of a subtree with its users.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
-import { createDepartments, credentialsOf, expectOutline, row, tree } from './departments-page.ts';
+import { createSmallCompany, credentialsOf, expectOutline, row, tree } from './departments-page.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
 
-/** Creates 总部 with 研发部 (前端组) and 市场部. */
-async function createSmallCompany() {
-  const admin = await service.createTenant({ tenantName: '榕树科技', accountCount: -1 });
-  const ids = await createDepartments(admin, {
-    top: { deptName: '总部' },
-    research: { parentRef: 'top', deptName: '研发部', orderNum: 1 },
-    web: { parentRef: 'research', deptName: '前端组', orderNum: 1 },
-    market: { parentRef: 'top', deptName: '市场部', orderNum: 2 },
+test('deleting a department with its users is one request, and one revert brings all of them back', async () => {
+  const { admin, market } = await createSmallCompany(service);
+  const names = ['worker1', 'worker2', 'worker3'];
+  for (const userName of names) await admin.createUser({ userName, deptId: market });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    const isRead = request.method() === 'GET' || request.url().endsWith('/batch-read');
+    if (!isRead) writes.push(request.method());
   });
-  return { admin, ...ids };
-}
+  await page.getByRole('button', { name: '删除' }).click();
+  await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
+  const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
+  await dialog.getByRole('radio', { name: '一并删除用户' }).click();
+  await dialog.getByText('可在“变更记录”中一次撤销全部更改。').waitFor();
+  await expectNoAxeViolations(page);
+  await dialog.getByRole('button', { name: '删除部门及用户' }).click();
+  await page.getByText('部门已删除').waitFor();
+  // The first request was refused, because the department has users.
+  assert.deepEqual(writes, ['DELETE', 'DELETE']);
+  assert.equal((await admin.get('/system/user-api/list')).data.total, 1);
+  const { data } = await admin.get('/system/change-api/list?limit=1&below=false');
+  assert.equal((await admin.post(`/system/change-api/${data.rows[0].id}/revert`)).code, 200);
+  const { data: users } = await admin.get(`/system/dept-api/${market}/users`);
+  assert.deepEqual(
+    users.rows.map(({ userName }: { userName: string }) => userName),
+    names,
+  );
+});
+
+test('a department with children is not deleted unless the user confirms that the whole subtree is deleted', async () => {
+  const { admin, top, research, web, market } = await createSmallCompany(service);
+  await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: web });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
+  const tryToDelete = async () => {
+    const question = page.getByRole('dialog', { name: '删除“研发部”？' });
+    await page.getByRole('button', { name: '删除' }).click();
+    await question.getByRole('button', { name: '删除' }).click();
+    // While the dialog closes, it would receive the click that is meant for the next one.
+    await question.waitFor({ state: 'detached' });
+  };
+  await tryToDelete();
+  const dialog = page.getByRole('dialog', { name: '无法删除“研发部”' });
+  await dialog.getByText('该部门有下级部门（前端组），其下共有 1 个部门。').waitFor();
+  await expectNoAxeViolations(page);
+  await dialog.getByRole('button', { name: '查看下级部门' }).click();
+  await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
+  await dialog.waitFor({ state: 'detached' });
+
+  await tryToDelete();
+  const branch = dialog.getByRole('button', { name: '删除部门及其下级（2 个部门）' });
+  assert.equal(await branch.isDisabled(), true);
+  await dialog.getByText('我确认删除这 2 个部门').click();
+  await branch.click();
+  // A department of the branch has a user, who must be moved first as well.
+  await dialog.getByText('该部门及其下级有 1 名用户，请选择如何处理。').waitFor();
+  await row(dialog, '市场部').click();
+  await dialog.getByRole('button', { name: '移动 1 名用户并删除' }).click();
+  await page.getByText('部门已删除').waitFor();
+  await expectOutline(page, ['1 总部', '2 市场部']);
+  assert.equal((await admin.get(`/system/dept-api/${web}`)).code, 404);
+  assert.equal((await admin.get(`/system/dept-api/${market}/users`)).data.total, 1);
+  assert.equal((await admin.get(`/system/dept-api/${top}`)).code, 200);
+});
 
 test('a department with users is deleted only after they are moved to another one', async () => {
-  const { admin, top, research, market } = await createSmallCompany();
+  const { admin, top, research, market } = await createSmallCompany(service);
   const userId = await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: market, phone: '13900000001' });
   await admin.createUser({
     userName: 'lei',
@@ -60,73 +114,8 @@ test('a department with users is deleted only after they are moved to another on
   expectNoCspViolations(page);
 });
 
-test('deleting a department with its users is one request, and one revert brings all of them back', async () => {
-  const { admin, market } = await createSmallCompany();
-  const names = ['worker1', 'worker2', 'worker3'];
-  for (const userName of names) await admin.createUser({ userName, deptId: market });
-  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
-  const writes: string[] = [];
-  page.on('request', (request) => {
-    const isRead = request.method() === 'GET' || request.url().endsWith('/batch-read');
-    if (!isRead) writes.push(request.method());
-  });
-  await page.getByRole('button', { name: '删除' }).click();
-  await page.getByRole('dialog', { name: '删除“市场部”？' }).getByRole('button', { name: '删除' }).click();
-  const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
-  await dialog.getByRole('radio', { name: '一并删除用户' }).click();
-  await dialog.getByText('可在“变更记录”中一次撤销全部更改。').waitFor();
-  await expectNoAxeViolations(page);
-  await dialog.getByRole('button', { name: '删除部门及用户' }).click();
-  await page.getByText('部门已删除').waitFor();
-  // The first request was refused, because the department has users.
-  assert.deepEqual(writes, ['DELETE', 'DELETE']);
-  assert.equal((await admin.get('/system/user-api/list')).data.total, 1);
-  const { data } = await admin.get('/system/change-api/list?limit=1&below=false');
-  assert.equal((await admin.post(`/system/change-api/${data.rows[0].id}/revert`)).code, 200);
-  const { data: users } = await admin.get(`/system/dept-api/${market}/users`);
-  assert.deepEqual(
-    users.rows.map(({ userName }: { userName: string }) => userName),
-    names,
-  );
-});
-
-test('a department with children is not deleted unless the user confirms that the whole subtree is deleted', async () => {
-  const { admin, top, research, web, market } = await createSmallCompany();
-  await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: web });
-  const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
-  const tryToDelete = async () => {
-    const question = page.getByRole('dialog', { name: '删除“研发部”？' });
-    await page.getByRole('button', { name: '删除' }).click();
-    await question.getByRole('button', { name: '删除' }).click();
-    // While the dialog closes, it would receive the click that is meant for the next one.
-    await question.waitFor({ state: 'detached' });
-  };
-  await tryToDelete();
-  const dialog = page.getByRole('dialog', { name: '无法删除“研发部”' });
-  await dialog.getByText('该部门有下级部门（前端组），其下共有 1 个部门。').waitFor();
-  await expectNoAxeViolations(page);
-  await dialog.getByRole('button', { name: '查看下级部门' }).click();
-  await page.getByRole('tabpanel').getByRole('link', { name: '前端组' }).waitFor();
-  await dialog.waitFor({ state: 'detached' });
-
-  await tryToDelete();
-  const branch = dialog.getByRole('button', { name: '删除部门及其下级（2 个部门）' });
-  assert.equal(await branch.isDisabled(), true);
-  await dialog.getByText('我确认删除这 2 个部门').click();
-  await branch.click();
-  // A department of the branch has a user, who must be moved first as well.
-  await dialog.getByText('该部门及其下级有 1 名用户，请选择如何处理。').waitFor();
-  await row(dialog, '市场部').click();
-  await dialog.getByRole('button', { name: '移动 1 名用户并删除' }).click();
-  await page.getByText('部门已删除').waitFor();
-  await expectOutline(page, ['1 总部', '2 市场部']);
-  assert.equal((await admin.get(`/system/dept-api/${web}`)).code, 404);
-  assert.equal((await admin.get(`/system/dept-api/${market}/users`)).data.total, 1);
-  assert.equal((await admin.get(`/system/dept-api/${top}`)).code, 200);
-});
-
 test('a bulk deletion lists the departments that cannot be deleted and can delete only the others', async () => {
-  const { admin, top } = await createSmallCompany();
+  const { admin, top } = await createSmallCompany(service);
   await admin.post('/system/dept-api/bulk', {
     parentId: Number(top),
     departments: [1, 2, 3].map((n) => ({ ref: `${n}`, deptName: `小组 ${n}`, orderNum: 10 + n })),

@@ -1,32 +1,20 @@
+// Only in the long run: it repeats the cleanup for dialogs, drafts and expired sessions; session.test.ts covers the logout and the next user.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Credentials, expectNoCspViolations, logInOnPage, navigate, startConsole } from '../support/console.ts';
+import { expectNoCspViolations, logInOnPage, navigate } from '../support/console.ts';
 import { createCompany } from './departments-page.ts';
 import { logOut, submitLogin } from './login-form.ts';
+import { startTwoTabs } from './two-tabs.ts';
 
-/** A session leaves nothing behind for the next user of the same browser. */
-
-const fixture = await startConsole();
+const { fixture, page, other, pathOf, logInOnBothTabs } = await startTwoTabs();
 const { service } = fixture;
 const { root } = service;
 
-// Two tabs of one browser share the cookie and are notified of each other's logins.
-const page = await fixture.sharedPage();
-const other = await page.context().newPage();
-
 const createAdministrator = (userName: string) => root.createUser({ userName, roles: ['admin'] });
-const pathOf = (page: Page) => page.url().slice(service.base.length);
+
 const countDrafts = (page: Page) =>
   page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('banyan.draft')).length");
-
-/** Logs a user in on both tabs. */
-async function logInOnBothTabs(credentials: Credentials, path: string, otherPath = '/home') {
-  await logInOnPage(page, credentials, path);
-  if (other.url() === 'about:blank') await other.goto(otherPath);
-  else await navigate(other, otherPath);
-  await other.getByRole('button', { name: `用户：${credentials.username}` }).waitFor();
-}
 
 /** Logs out in the other tab and waits until this one shows the login. */
 async function logOutInOtherTab() {
@@ -101,21 +89,6 @@ test('going back closes an open dialog', async () => {
   await page.goBack();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await admin.get(`/system/dept-api/${top}`)).data.deptName, '总部');
-});
-
-test('a logout clears the URL in both tabs, and the next user starts at the home screen', async () => {
-  await createAdministrator('lin');
-  await createAdministrator('tan');
-  await logInOnBothTabs({ username: 'lin' }, '/people?q=secret', '/tenants?q=secret');
-  await page.getByRole('heading', { level: 1, name: '人员' }).waitFor();
-  await other.getByRole('heading', { level: 1, name: '租户' }).waitFor();
-  await logOut(page);
-  await other.getByRole('heading', { name: '登录榕树' }).waitFor();
-  assert.deepEqual([pathOf(page), pathOf(other)], ['/login', '/login']);
-  await submitLogin(page, { username: 'tan' });
-  assert.equal(pathOf(page), '/home');
-  await other.locator('.frame h1').waitFor();
-  assert.equal(pathOf(other), '/home');
 });
 
 test('after a session has expired, the same user returns to their screen and another user starts at home', async () => {

@@ -1,4 +1,3 @@
-// Only in the long run: it repeats a rule on three screens; the renewal in tenants-edit.test.ts covers that an unchanged value is not written.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startConsole } from '../support/console.ts';

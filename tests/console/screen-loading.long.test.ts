@@ -1,13 +1,14 @@
+// Only in the long run: each test loads the page anew; session.test.ts covers a lost connection, contract/console-files.test.ts unknown addresses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { logIn, logInByForm, logInOnPage, startConsole } from '../support/console.ts';
 
-/** The files of a screen load when it is first opened. These tests make that fail. */
-
 const fixture = await startConsole();
 // Do not use the shared page: another test file may have opened these screens there.
 const ownPage = await fixture.newPage();
+
+/** The files of a screen load when it is first opened. These tests make that fail. */
 
 const errorMessage = (page: Page) => page.getByRole('alert').getByText('页面出错');
 
@@ -23,7 +24,6 @@ function countLoads(page: Page) {
 /** Opens a screen. Only one test opens it on the same page, so that its files are not loaded yet. */
 const openScreen = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
-
 test('a screen first opened while offline loads once the connection is back', async () => {
   const page = ownPage;
   await logInOnPage(page);

@@ -1,0 +1,275 @@
+// Only in the long run: it covers each way to use the chart, its files and large charts; chart.test.ts covers the chart.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { avoidMidnight, dateInDays } from '../support/calendar.ts';
+import { expectNoAxeViolations, expectNoCspViolations, PHONE } from '../support/console.ts';
+import { insertDepartments } from '../support/trees.ts';
+import { card, cards, exportFile, percent, startChart, tree } from './chart-page.ts';
+import { credentialsOf, waitForValue } from './departments-page.ts';
+
+await avoidMidnight();
+const { fixture, admin, credentials } = await startChart();
+
+/** Moves two fingers on a phone through these distances from the middle of the screen. */
+async function pinch(page: Page, distances: number[]) {
+  const cdp = await page.context().newCDPSession(page);
+  for (const [n, distance] of distances.entries()) {
+    const touchPoints = [195 - distance, 195 + distance].map((x, id) => ({ x, y: 500, id }));
+    await cdp.send('Input.dispatchTouchEvent', { type: n === 0 ? 'touchStart' : 'touchMove', touchPoints });
+  }
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}
+
+test('subtrees collapse and expand; deeper levels load on demand', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
+  await card(page, '前端组').locator('[data-handle]').click();
+  await card(page, '移动端小组').waitFor();
+  await card(page, '产品研发中心').locator('[data-handle]').click();
+  await card(page, '前端组').waitFor({ state: 'detached' });
+  assert.equal(await card(page, '产品研发中心').getAttribute('aria-expanded'), 'false');
+  await page.getByRole('button', { name: '展开', exact: true }).click();
+  await card(page, '移动端小组').waitFor();
+
+  await page.getByRole('combobox', { name: '展开层级' }).press('Enter');
+  await page.getByTitle('展开 2 级').click();
+  await card(page, '前端组').waitFor({ state: 'detached' });
+  assert.equal(await cards(page).count(), 5);
+  assert.match(page.url(), /\/chart\?levels=2$/);
+});
+
+test('the chart zooms and pans with buttons, wheel, mouse and keyboard', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
+  const root = card(page, '云杉科技有限公司');
+  await root.waitFor();
+  const at = async () => (await root.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.getByRole('button', { name: '适应窗口' }).click();
+  const whole = await percent(page);
+  const wide = (await at()).width;
+  await page.getByRole('button', { name: '放大' }).click();
+  assert.ok((await percent(page)) > whole && (await at()).width > wide);
+  await page.getByRole('button', { name: '缩小' }).click();
+  assert.equal(await percent(page), whole);
+
+  await tree(page).focus();
+  await page.keyboard.press('+');
+  assert.ok((await percent(page)) > whole);
+  const before = await at();
+  await page.keyboard.press('Shift+ArrowLeft');
+  assert.ok(Math.abs((await at()).x - before.x - 80) < 1);
+  await page.keyboard.press('0');
+  assert.equal(await percent(page), whole);
+
+  const box = await at();
+  await page.mouse.move(box.x + 400, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  // Pointer moves are rendered asynchronously, not in the event handler.
+  await waitForValue(at, ({ x, y }) => Math.abs(x - box.x + 100) < 1 && Math.abs(y - box.y - 40) < 1);
+  await page.mouse.wheel(0, -300);
+  await page.waitForFunction(`parseInt(document.querySelector('output').innerText) > ${whole}`);
+});
+
+test('the keyboard moves through the chart, expands and collapses subtrees, and opens a department', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
+  await card(page, '云杉科技有限公司').waitFor();
+  await page.getByRole('button', { name: '导出' }).focus();
+  await page.keyboard.press('Tab');
+  const selectedName = async () =>
+    (await page.getByRole('treeitem', { selected: true }).locator('title').textContent())?.split('，')[0];
+  const press = async (key: string, name: string) => {
+    await page.keyboard.press(key);
+    assert.equal(await selectedName(), name, key);
+  };
+  assert.equal(await selectedName(), '云杉科技有限公司');
+  await press('ArrowDown', '产品研发中心');
+  await press('ArrowRight', '市场与销售部');
+  await press('ArrowLeft', '产品研发中心');
+  await press('ArrowDown', '前端组');
+  await page.keyboard.press('Space');
+  await card(page, '移动端小组').waitFor();
+  await press('ArrowDown', '移动端小组');
+  assert.equal(
+    await tree(page).getAttribute('aria-activedescendant'),
+    await card(page, '移动端小组').getAttribute('id'),
+  );
+  await press('ArrowUp', '前端组');
+  await page.keyboard.press('Space');
+  await card(page, '移动端小组').waitFor({ state: 'detached' });
+  await press('Home', '云杉科技有限公司');
+  await press('End', '财务部');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
+});
+
+test('the SVG and PNG exports show the expanded cards, a title and the date, in light colours even in dark mode', async () => {
+  const page = await fixture.logIn(credentials, '/chart', { dark: true });
+  await card(page, '前端组').locator('[data-handle]').click();
+  await card(page, '移动端小组').waitFor();
+  await expectNoAxeViolations(page);
+  const today = dateInDays(0);
+  const svg = await exportFile(page, 'SVG');
+  assert.match(svg.name, /^云杉科技有限公司-组织架构图-\d{4}-\d\d-\d\d\.svg$/);
+  const drawn = (await page.evaluate(`(() => {
+    const file = new DOMParser().parseFromString(${JSON.stringify(svg.content.toString('utf8'))}, 'image/svg+xml');
+    const all = (kind) => [...file.querySelectorAll(kind)];
+    return {
+      wrong: all('parsererror').length + all('foreignObject, image, style, script').length,
+      texts: all('text').map((text) => text.textContent),
+      positions: all('g > g[transform] > g').map((g) => g.parentElement.getAttribute('transform').match(/[\\d.]+/g).map(Number)),
+      width: Number(file.documentElement.getAttribute('width')),
+      height: Number(file.documentElement.getAttribute('height')),
+    };
+  })()`)) as { wrong: number; texts: string[]; positions: number[][]; width: number; height: number };
+  assert.equal(drawn.wrong, 0);
+  for (const text of ['云杉科技有限公司', '移动端小组', '陈晓东', '晓东', '3 人', '停用', `组织架构图 · ${today}`])
+    assert.ok(drawn.texts.includes(text), text);
+  assert.doesNotMatch(svg.content.toString('utf8'), /var\(|style=/);
+  const overlaps = drawn.positions.flatMap(([x = 0, y = 0], n) =>
+    drawn.positions.slice(n + 1).filter(([a = 0, b = 0]) => Math.abs(a - x) < 208 && Math.abs(b - y) < 76),
+  );
+  assert.deepEqual(overlaps, []);
+  assert.equal(drawn.positions.length, 17);
+
+  const png = await exportFile(page, 'PNG');
+  assert.match(png.name, /\.png$/);
+  assert.equal(png.content.subarray(0, 8).toString('hex'), '89504e470d0a1a0a');
+  assert.equal(png.content.readUInt32BE(16), drawn.width * 2);
+  assert.equal(png.content.readUInt32BE(20), drawn.height * 2);
+  assert.ok(png.content.length > 30_000);
+
+  for (const [paper, size] of [
+    ['A4', '841.89 595.28'],
+    ['A3', '1190.55 841.89'],
+  ] as const) {
+    const pdf = await exportFile(page, `PDF（${paper}）`);
+    assert.match(pdf.name, /\.pdf$/);
+    const text = pdf.content.toString('latin1');
+    assert.match(text, /^%PDF-1\.4\n/);
+    assert.equal(text.match(/\/Type \/Page /g)?.length, 1);
+    assert.ok(text.includes(`/MediaBox [0 0 ${size}]`), paper);
+    // Each object is where the table at the end says, so that readers find it.
+    const table = text.slice(text.lastIndexOf('\nxref\n'));
+    const offsets = [...table.matchAll(/^(\d{10}) 00000 n/gm)].map(([, offset]) => Number(offset));
+    assert.equal(offsets.length, 6);
+    for (const [n, offset] of offsets.entries()) assert.equal(text.startsWith(`${n + 1} 0 obj`, offset), true);
+    const [, width, height] = text.match(/\/Width (\d+) \/Height (\d+)/) ?? [];
+    const jpeg = pdf.content.subarray(text.indexOf('\xff\xd8\xff'));
+    const shown = (await page.evaluate(`(async () => {
+      const bytes = Uint8Array.from(atob(${JSON.stringify(jpeg.toString('base64'))}), (c) => c.charCodeAt(0));
+      const image = await createImageBitmap(new Blob([bytes], { type: 'image/jpeg' }));
+      return [image.width, image.height];
+    })()`)) as number[];
+    assert.deepEqual(shown, [Number(width), Number(height)]);
+  }
+  expectNoCspViolations(page);
+});
+
+test('the chart starts at a legible size, and is printed as a whole without the controls of the screen', async () => {
+  const page = await fixture.logIn(credentials, '/chart?levels=3', { viewport: { width: 900, height: 600 } });
+  await card(page, '云杉科技有限公司').waitFor();
+  assert.equal(await percent(page), 85);
+  await page.getByRole('button', { name: '放大' }).click();
+  // Some cards are outside of the window now.
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  await page.emulateMedia({ media: 'print' });
+  const printed = page.locator('.chart-print');
+  assert.equal(await printed.isVisible(), true);
+  for (const name of ['前端组', '招聘组', '财务部']) assert.equal(await printed.getByText(name).count(), 1, name);
+  assert.equal(await page.getByRole('navigation').first().isVisible(), false);
+  assert.equal(await printed.locator('[data-handle], button').count(), 0);
+  const { width, height } = (await printed.locator('svg').boundingBox()) ?? { width: 0, height: 0 };
+  assert.ok(width > 0 && width <= 900 && height <= 600, `${width} × ${height}`);
+  await page.emulateMedia({ media: 'screen' });
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  await printed.waitFor({ state: 'detached' });
+});
+
+test('a search result becomes the root of the chart; a colleague who opens the link sees the same chart and the path to it', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
+  await page.getByRole('combobox', { name: '搜索部门' }).fill('人力');
+  await page.locator('.department-option').getByText('人力资源部').click();
+  await card(page, '云杉科技有限公司').waitFor({ state: 'detached' });
+  await card(page, '招聘组').waitFor();
+  assert.equal(await cards(page).count(), 4);
+
+  await fixture.service.createMember(admin, { userName: 'colleague' });
+  const { pathname } = new URL(page.url());
+  const colleague = { ...credentials, username: 'colleague' };
+  const other = await fixture.logIn(colleague, pathname, { viewport: PHONE, language: 'en' });
+  await card(other, '招聘组').waitFor();
+  assert.equal(await cards(other).count(), 4);
+  assert.equal(await other.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  await card(other, '人力资源部').click();
+  await other.getByRole('button', { name: 'Collapse' }).waitFor();
+  await expectNoAxeViolations(other);
+  const before = await percent(other);
+  await pinch(other, [40, 60, 90]);
+  // Pinching zooms in, which is rendered asynchronously too.
+  await waitForValue(
+    () => percent(other),
+    (now) => now > before * 1.5,
+  );
+  await pinch(other, [90, 60, 40]);
+  await other.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: '云杉科技有限公司' }).click();
+  await card(other, '市场与销售部').waitFor();
+  expectNoCspViolations(other);
+});
+
+test('the chart reports a missing department, explains an empty tenant and shows many siblings a page at a time', async () => {
+  const page = await fixture.logIn(credentials, '/chart/999999999');
+  await page.getByRole('alert').getByText('部门不存在').waitFor();
+  await page.getByRole('link', { name: '查看完整组织架构图' }).click();
+  await card(page, '云杉科技有限公司').waitFor();
+
+  const newTenant = await fixture.service.createTenant({ tenantName: '新公司' });
+  const other = await fixture.logIn(credentialsOf(newTenant), '/chart');
+  await other.getByText('暂无部门').waitFor();
+  await expectNoAxeViolations(other);
+
+  const departments = Array.from({ length: 120 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
+  await newTenant.post('/system/dept-api/bulk', { departments });
+  await other.getByRole('button', { name: '刷新' }).click();
+  await card(other, '新公司，租户').waitFor();
+  const countExported = async () =>
+    ((await exportFile(other, 'SVG')).content.toString('utf8').match(/门店 \d+</g) ?? []).length;
+  assert.equal(await countExported(), 50);
+  await tree(other).focus();
+  await other.keyboard.press('End');
+  await other.keyboard.press('Enter');
+  await card(other, '门店 50，').waitFor();
+  assert.equal(await countExported(), 100);
+});
+
+test('a chart of 10,000 departments opens, expands, zooms out and is exported with fewer than 500 cards in the DOM', async () => {
+  const large = await fixture.service.createTenant({ tenantName: '大集团', accountCount: -1 });
+  await insertDepartments(fixture.service.superuser, large.tenantId, {
+    first: 10_000_000,
+    count: 10_000,
+    parentOf: 'case when n > 1 then (n - 2) / 20 + 1 end',
+  });
+  const page = await fixture.logIn(credentialsOf(large));
+  await page.getByRole('link', { name: '组织架构图' }).click();
+  await card(page, '部门 1，').waitFor();
+  const expectFewCards = async () => assert.ok((await page.locator('[data-card]').count()) < 500);
+  await expectFewCards();
+  await page.getByRole('combobox', { name: '展开层级' }).press('Enter');
+  await page.getByTitle('全部展开').click();
+  await page.getByText('部门较多，已展开').waitFor();
+  await expectFewCards();
+  await page.getByRole('button', { name: '适应窗口' }).click();
+  await expectFewCards();
+  await page.mouse.move(700, 500);
+  await page.mouse.down();
+  await page.mouse.move(500, 520, { steps: 20 });
+  await page.mouse.up();
+  await expectFewCards();
+  // On one sheet the names would be too small to read.
+  const pdf = (await exportFile(page, 'PDF（A3）')).content.toString('latin1');
+  const pages = pdf.match(/\/Type \/Page /g)?.length ?? 0;
+  assert.ok(pages > 1 && pages <= 40, `${pages} pages`);
+  const svg = await exportFile(page, 'SVG');
+  assert.ok((svg.content.toString('utf8').match(/部门 \d+</g) ?? []).length >= 2000);
+  expectNoCspViolations(page);
+});

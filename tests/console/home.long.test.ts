@@ -1,0 +1,42 @@
+// Only in the long run: it covers other states of the home screen; home.test.ts covers the home screens of administrators and members.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { avoidMidnight } from '../support/calendar.ts';
+import { expectNoAxeViolations, logInViaApi, PHONE, resetToLogin } from '../support/console.ts';
+import { credentialsOf } from './departments-page.ts';
+import { startHome } from './home-page.ts';
+
+await avoidMidnight();
+const { fixture, credentials } = await startHome();
+const empty = await fixture.service.createTenant({ tenantName: '新公司' });
+
+test('the home screen of a tenant without departments shows the first steps and links to them', async () => {
+  const page = await fixture.logIn(credentialsOf(empty));
+  await page.getByRole('heading', { name: '快速开始' }).waitFor();
+  await expectNoAxeViolations(page);
+  await page.getByRole('link', { name: '添加用户' }).click();
+  await page.getByRole('dialog', { name: '新建用户' }).waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: '新建第一个部门' }).click();
+  await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
+});
+
+test('the home screen fits on a phone in dark mode and in English', async () => {
+  const page = await fixture.logIn(credentials, '/home', { viewport: PHONE, dark: true, language: 'en' });
+  await page.getByRole('link', { name: 'Child tenants 3' }).waitFor();
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  await expectNoAxeViolations(page);
+});
+
+test('a home screen that fails to load shows the error and can be retried', async () => {
+  const page = await fixture.sharedPage();
+  await resetToLogin(page);
+  await page.route('**/system/overview-api', (route) =>
+    route.fulfill({ status: 500, json: { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } } }),
+  );
+  await logInViaApi(page);
+  await page.getByRole('alert').getByText('系统内部错误').waitFor();
+  await page.unroute('**/system/overview-api');
+  await page.getByRole('button', { name: '重试' }).click();
+  await page.getByRole('region', { name: '数据概览' }).waitFor();
+});

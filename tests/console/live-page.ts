@@ -1,0 +1,20 @@
+import type { Page } from 'playwright-core';
+import { type Credentials, startConsole } from '../support/console.ts';
+
+export const isStream = (url: string) => url.includes('/change-api/stream');
+
+/** Starts the console for tests of pages that follow the changes of others. */
+export async function startLive() {
+  const fixture = await startConsole();
+
+  /** Logs in with live updates and waits until the page follows the changes. */
+  async function logInLive(credentials: Credentials, path: string): Promise<Page> {
+    const page = await fixture.sharedPage();
+    const opened = page.waitForResponse((response) => isStream(response.url()));
+    await fixture.logIn(credentials, path, { live: true });
+    await opened;
+    return page;
+  }
+
+  return { service: fixture.service, logInLive };
+}

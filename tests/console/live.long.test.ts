@@ -1,0 +1,68 @@
+// Only in the long run: it repeats the live update of a screen for other changes; live.test.ts covers it for the tree.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expectOk } from '../support/expect.ts';
+import { waitFor } from '../support/wait.ts';
+import { createCompany, credentialsOf, row, tree } from './departments-page.ts';
+import { isStream, startLive } from './live-page.ts';
+
+const { service, logInLive } = await startLive();
+
+test('the tree counts users whom another administrator adds, moves and deletes, without a reload', async () => {
+  const { admin, web, market } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
+  const expectCounts = async (counts: Record<string, string>) => {
+    for (const [name, count] of Object.entries(counts)) {
+      await waitFor(
+        `${name}: ${count}`,
+        async () => (await row(page, name).getAttribute('aria-description')) === count,
+      );
+    }
+  };
+  await expectCounts({ 前端组: '0 人', 市场部: '0 人', 总部: '0 人' });
+  const id = await admin.createUser({ userName: 'wang', deptId: web });
+  await expectCounts({ 前端组: '1 人', 研发部: '1 人', 总部: '1 人' });
+  expectOk(await admin.patch(`/system/user-api/${id}`, { deptId: market }));
+  await expectCounts({ 前端组: '0 人', 研发部: '0 人', 市场部: '1 人', 总部: '1 人' });
+  expectOk(await admin.delete(`/system/user-api/${id}`));
+  await expectCounts({ 市场部: '0 人', 总部: '0 人' });
+});
+
+test('an open form keeps what was typed when someone else saves the same record, and the conflict is shown', async () => {
+  const { admin, market } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), `/departments/${market}`);
+  await page.locator('#departments-edit').click();
+  await page.getByLabel('部门名称').fill('营销部');
+  const { data } = await admin.get(`/system/dept-api/${market}`);
+  expectOk(await admin.put('/system/dept-api', { ...data, deptName: '增长部', leader: '兰' }));
+  await tree(page).getByRole('treeitem').filter({ hasText: '增长部' }).waitFor();
+  assert.equal(await page.getByLabel('部门名称').inputValue(), '营销部');
+  await page.getByRole('button', { name: '保存' }).click();
+  await page.getByRole('dialog').filter({ hasText: '内容已被他人修改' }).waitFor();
+});
+
+test('a user whose tenant is disabled sees the reason at once', async () => {
+  const { admin } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), '/people');
+  const { data } = await service.root.get(`/system/tenant-api/list?tenantId=${admin.tenantId}`);
+  expectOk(await service.root.patch(`/system/tenant-api/${data.rows[0].id}`, { status: '1' }));
+  const dialog = page.getByRole('dialog').filter({ hasText: '登录已过期' });
+  await dialog.getByText('租户或其上级租户已被停用').waitFor();
+});
+
+test('a hidden page has no connection, and gets what it has missed when it is shown again', async () => {
+  const { admin, research, web } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
+  await row(page, '前端组').waitFor();
+  const setVisibility = (state: 'hidden' | 'visible') =>
+    page.evaluate(`{
+      Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }`);
+  const closed = page.waitForEvent('requestfailed', (request) => isStream(request.url()));
+  await setVisibility('hidden');
+  await closed;
+  await admin.createDepartment({ deptName: '测试组', parentId: research });
+  await setVisibility('visible');
+  await tree(page).getByRole('treeitem').filter({ hasText: '测试组' }).waitFor();
+});

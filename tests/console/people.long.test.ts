@@ -1,0 +1,140 @@
+// Only in the long run: it repeats rules of other screens for people, and on a phone; people.test.ts covers the list and the dialogs.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expectNoAxeViolations, logInOnPage, navigate, PHONE, resetToLogin } from '../support/console.ts';
+import { expectError } from '../support/expect.ts';
+import { PASSWORD } from '../support/service.ts';
+import { fillLogin } from './login-form.ts';
+import { startPeople } from './people-page.ts';
+
+const { fixture, root, page, engineering, sales, recordOf, rowOf, topDialog, chooseAction, chooseDepartment } =
+  await startPeople();
+
+test('saving a user that someone else has edited shows the conflict and can keep the other changes', async () => {
+  const id = await root.createUser({ userName: 'both', nickName: '孙两人', phone: '13800000001', deptId: sales });
+  await logInOnPage(page, {}, '/people?q=both');
+  await page.getByRole('button', { name: '编辑 孙两人' }).click();
+  const dialog = page.getByRole('dialog', { name: /^编辑用户：孙/ });
+  await dialog.getByLabel('邮箱').fill('sun@example.com');
+  await root.put('/system/user-api', { ...(await recordOf(id)), nickName: '孙改名', deptId: engineering });
+  await dialog.getByRole('button', { name: '保存' }).click();
+  const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
+  await conflict.getByRole('row', { name: '部门 研发部 销售部' }).waitFor();
+  await expectNoAxeViolations(page);
+  await conflict.getByRole('button', { name: '使用对方的版本' }).click();
+  await conflict.waitFor({ state: 'hidden' });
+  assert.equal(await dialog.getByLabel('姓名').inputValue(), '孙改名');
+  await dialog.getByLabel('邮箱').fill('sun@example.com');
+  await dialog.getByRole('button', { name: '保存' }).click();
+  await page.getByText('已保存 孙改名').waitFor();
+  const { nickName, email, phone, deptId } = await recordOf(id);
+  assert.deepEqual(
+    { nickName, email, phone, deptId },
+    { nickName: '孙改名', email: 'sun@example.com', phone: '13800000001', deptId: Number(engineering) },
+  );
+});
+
+test('on a phone users are shown as a list and can be moved, selected and edited', async () => {
+  const id = await root.createUser({ userName: 'pocket', nickName: '李口袋', deptId: sales, phone: '13812345678' });
+  await logInOnPage(page, {}, '/people', { viewport: PHONE });
+  await page.getByText('李口袋').waitFor();
+  await expectNoAxeViolations(page);
+  await page.getByRole('link', { name: '13812345678' }).waitFor();
+  await page.getByLabel('搜索用户名、姓名或手机号').fill('pocket');
+  await page.getByText('共 1 人').waitFor();
+  await chooseAction('李口袋', '移动部门');
+  await chooseDepartment('移动到', '研发', '研发部');
+  await topDialog().getByRole('button', { name: '移动', exact: true }).click();
+  await page.getByRole('listitem').filter({ hasText: '李口袋' }).getByText('研发部').waitFor();
+  await page.getByRole('checkbox', { name: '选择 李口袋' }).check();
+  await page.getByText('已选择 1 项').waitFor();
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  await page.getByRole('button', { name: '编辑 李口袋' }).click();
+  await topDialog().getByLabel('邮箱').fill('li@example.com');
+  await expectNoAxeViolations(page);
+  await topDialog().getByRole('button', { name: '保存' }).click();
+  await page.getByText('已保存 李口袋').waitFor();
+  const { email, phone, deptId } = await recordOf(id);
+  assert.deepEqual([email, phone, deptId], ['li@example.com', '13812345678', Number(engineering)]);
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+});
+
+test('the people screen is accessible in dark mode and in English', async () => {
+  await logInOnPage(page, {}, '/people', { dark: true, language: 'en' });
+  await page.getByRole('row', { name: /^Select admin/ }).waitFor();
+  await page.getByRole('checkbox', { name: 'Select admin' }).check();
+  await expectNoAxeViolations(page);
+});
+
+test('a member cannot open the people screen', async () => {
+  await root.createUser({ userName: 'plain' });
+  await logInOnPage(page, { username: 'plain' });
+  assert.equal(await page.getByRole('navigation').getByRole('link', { name: '人员' }).count(), 0);
+  await navigate(page, '/people');
+  await page.getByText('仅管理员可访问此页面').waitFor();
+  assert.equal(await page.getByRole('button', { name: '新建用户' }).count(), 0);
+});
+
+test('a URL opens the users of a child tenant; an exceeded user limit is explained', async () => {
+  const child = await fixture.service.createTenant({ tenantName: '小公司', accountCount: 2 });
+  await child.createUser({
+    userName: 'zai',
+    nickName: '在编者',
+    deptId: await child.createDepartment({ deptName: '唯一部' }),
+  });
+  await logInOnPage(page, {}, `/people?tenantId=${child.tenantId}`);
+  await page.getByText(`“小公司 ${child.tenantId}”`).waitFor();
+  await rowOf('在编者').waitFor();
+  await page.getByRole('button', { name: '编辑 在编者' }).click();
+  await topDialog().getByLabel('手机号').fill('139');
+  await topDialog().getByRole('button', { name: '保存' }).click();
+  await rowOf('在编者').getByText('139').waitFor();
+  const { rows } = (await child.get('/system/user-api/list?userName=zai')).data;
+  assert.ok(rows[0].deptId, 'the department is unchanged');
+  await page.getByRole('button', { name: '新建用户' }).click();
+  await topDialog().getByLabel('用户名').fill('third');
+  await topDialog().getByLabel('初始密码').fill(PASSWORD);
+  await topDialog().getByRole('button', { name: '创建' }).click();
+  await topDialog().getByText('当前租户下用户名额不足').waitFor();
+  await topDialog().getByText('此租户最多 2 名用户').waitFor();
+  assert.equal(await topDialog().getByLabel('用户名').inputValue(), 'third', 'the input is kept');
+  await expectNoAxeViolations(page);
+});
+
+test('a disabled user is locked out until they are enabled again', async () => {
+  await root.createUser({ userName: 'shut', nickName: '钱多多' });
+  const client = await fixture.service.logIn('000000', 'shut');
+  await logInOnPage(page, {}, '/people?q=shut');
+  await chooseAction('钱多多', '停用');
+  await topDialog().getByText('停用后无法登录').waitFor();
+  await topDialog().getByRole('button', { name: '停用' }).click();
+  await page.getByText('已停用：钱多多').waitFor();
+  await rowOf('钱多多').getByText('停用', { exact: true }).waitFor();
+  expectError(await client.get('/auth/me'), 403, 'USER_DISABLED');
+  await resetToLogin(page);
+  await fillLogin(page, { username: 'shut' });
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('用户已被停用').waitFor();
+  await logInOnPage(page, {}, '/people?q=shut');
+  await chooseAction('钱多多', '启用');
+  await topDialog().getByRole('button', { name: '启用' }).click();
+  await rowOf('钱多多').getByText('正常').waitFor();
+  await fixture.service.logIn('000000', 'shut');
+});
+
+test('closing a half-filled form asks for confirmation, and a reload restores the form', async () => {
+  await logInOnPage(page, {}, '/people');
+  await page.getByRole('button', { name: '新建用户' }).click();
+  const dialog = page.getByRole('dialog', { name: '新建用户' });
+  await dialog.getByLabel('用户名').fill('half');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
+  await page.reload();
+  await dialog.getByText('已恢复您上次未保存的内容').waitFor();
+  assert.equal(await dialog.getByLabel('用户名').inputValue(), 'half');
+  await dialog.getByRole('button', { name: '取消' }).click();
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '放弃' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: '新建用户' }).click();
+  assert.equal(await dialog.getByLabel('用户名').inputValue(), '');
+});

@@ -1,0 +1,60 @@
+// Only in the long run: it repeats the restoration on the pages of deleted records; restore.test.ts covers each kind of record.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expectNoAxeViolations, startConsole } from '../support/console.ts';
+import { expectError, expectOk } from '../support/expect.ts';
+import { waitFor } from '../support/wait.ts';
+import { credentialsOf } from './departments-page.ts';
+
+const fixture = await startConsole();
+
+test('one of several records that were deleted together can be restored from the audit log', async () => {
+  const admin = await fixture.service.createTenant();
+  const [kept, other] = [await admin.createUser({ userName: 'kept' }), await admin.createUser({ userName: 'other' })];
+  const dept = await admin.createDepartment({ deptName: '旧部门' });
+  await admin.delete(`/system/user-api/${kept},${other}`);
+  await admin.delete(`/system/dept-api/${dept}`);
+  const page = await fixture.logIn(credentialsOf(admin), `/changes?resource=user&resourceId=${kept}`);
+  await page.getByRole('button', { name: '详情：用户 kept' }).first().click();
+  await page.getByRole('button', { name: '仅恢复此对象' }).click();
+  await page.getByRole('dialog', { name: '恢复此对象？' }).getByRole('button', { name: '恢复' }).click();
+  await page.getByText('已恢复').waitFor();
+  await waitFor('the user is restored', async () => (await admin.get(`/system/user-api/${kept}`)).code === 200);
+  expectError(await admin.get(`/system/user-api/${other}`), 404, 'USER_NOT_FOUND');
+
+  await fixture.logIn(credentialsOf(admin), '/changes?resource=department');
+  await page.getByRole('button', { name: '详情：部门 旧部门' }).first().click();
+  await page.getByRole('button', { name: '仅恢复此对象' }).click();
+  // Another administrator was faster: the dialog shows the error.
+  await admin.post(`/system/dept-api/${dept}/restore`);
+  await page.getByRole('dialog', { name: '恢复此对象？' }).getByRole('button', { name: '恢复' }).click();
+  await page.getByRole('alert').getByText('部门未被删除，无需恢复').waitFor();
+});
+
+test('the page of a deleted record says who deleted it, and restores it', async () => {
+  const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
+  const dept = await admin.createDepartment({ deptName: '老厂区' });
+  const user = await admin.createUser({ userName: 'gone', nickName: '离职员工' });
+  const child = await fixture.service.createTenant({ tenantName: '旧分公司' }, admin);
+  for (const [path, screen, name, shown] of [
+    [`/system/dept-api/${dept}`, `/departments/${dept}`, '老厂区', 'article'],
+    [`/system/tenant-api/${child.id}`, `/tenants/${child.id}`, '旧分公司', 'heading'],
+  ] as const) {
+    expectOk(await admin.delete(path));
+    const page = await fixture.logIn(credentialsOf(admin), screen);
+    const notice = page.getByRole('alert').filter({ hasText: `“${name}”已被删除` });
+    await notice.getByText('boss 于').waitFor();
+    await notice.getByRole('link', { name: '变更历史' }).waitFor();
+    await expectNoAxeViolations(page);
+    await notice.getByRole('button', { name: '恢复' }).click();
+    await page.getByRole(shown, { name }).first().waitFor();
+    assert.equal((await admin.get(path)).code, 200);
+  }
+  expectOk(await admin.delete(`/system/user-api/${user}`));
+  const page = await fixture.logIn(credentialsOf(admin), `/people?person=${user}`);
+  const notice = page.getByRole('alert').filter({ hasText: '“离职员工”已被删除' });
+  await notice.getByRole('button', { name: '恢复' }).click();
+  await page.getByText('已恢复').waitFor();
+  await page.getByRole('dialog').getByLabel('用户名').waitFor();
+  assert.equal((await admin.get(`/system/user-api/${user}`)).code, 200);
+});

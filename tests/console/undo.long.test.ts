@@ -1,0 +1,76 @@
+// Only in the long run: it repeats the undo for users, tenants, moves and conflicts; undo.test.ts covers it for departments.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startConsole } from '../support/console.ts';
+import { expectOk } from '../support/expect.ts';
+import { waitFor } from '../support/wait.ts';
+import { createCompany, credentialsOf, dragAndDrop, expectOutline, row, waitForValue } from './departments-page.ts';
+import { ALL, holdMessage, undo } from './undo-message.ts';
+
+const fixture = await startConsole();
+const { service } = fixture;
+
+test('undoing a move that took two requests restores both the parent and the order', async () => {
+  const { admin, web, research } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${web}`);
+  await expectOutline(page, ALL);
+  await dragAndDrop(page, row(page, '前端组'), row(page, '市场部'), 'before');
+  await holdMessage(page, '“前端组”已移动');
+  await expectOutline(page, ['1 总部', '2 研发部', '3 后端组', '2 前端组', '2 市场部', '2 旧部门停用']);
+  await undo(page, '“前端组”已移动');
+  await expectOutline(page, ALL);
+  const { data } = await admin.get(`/system/dept-api/${web}`);
+  assert.deepEqual([data.parentId, data.orderNum], [Number(research), 1]);
+});
+
+test('an undo fails with an explanation if another user has changed the same record since', async () => {
+  const { admin, market } = await createCompany(service);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
+  await page.locator('#departments-edit').click();
+  await page.getByLabel('部门名称').fill('营销部');
+  await page.getByRole('button', { name: '保存' }).click();
+  const message = page.locator('.undo-message');
+  await holdMessage(page);
+  const { data } = await admin.get(`/system/dept-api/${market}`);
+  assert.equal(data.deptName, '营销部');
+  expectOk(await admin.put('/system/dept-api', { ...data, deptName: '增长部' }));
+  await message.getByRole('button', { name: '撤销' }).click();
+  await page.getByRole('alert').filter({ hasText: '变更' }).waitFor();
+  assert.equal((await admin.get(`/system/dept-api/${market}`)).data.deptName, '增长部');
+  await page.getByRole('article', { name: '增长部' }).waitFor();
+});
+
+test('several users that were moved or deleted one by one come back with one undo', async () => {
+  const { admin, web, market } = await createCompany(service);
+  const ids = [
+    await admin.createUser({ userName: 'yi', nickName: '甲一', deptId: web }),
+    await admin.createUser({ userName: 'er', nickName: '乙二', deptId: market }),
+  ];
+  const page = await fixture.logIn(credentialsOf(admin), '/people');
+  for (const name of ['甲一', '乙二']) await page.getByRole('checkbox', { name: `选择 ${name}` }).check();
+  await page.getByRole('toolbar').getByRole('button', { name: '删除' }).click();
+  const dialog = page.getByRole('dialog').last();
+  await dialog.getByRole('button', { name: '删除' }).click();
+  await dialog.getByText('2 人全部完成').waitFor();
+  await undo(page, '2 人全部完成');
+  const departments = await Promise.all(ids.map(async (id) => (await admin.get(`/system/user-api/${id}`)).data.deptId));
+  assert.deepEqual(departments, [Number(web), Number(market)]);
+  await dialog.getByRole('button', { name: '关闭', exact: true }).last().click();
+  await page.getByRole('checkbox', { name: '选择 甲一' }).waitFor();
+});
+
+test('an administrator undoes the change of a child tenant, and of a user in it', async () => {
+  const { admin } = await createCompany(service);
+  const child = await service.createTenant({ tenantName: '子公司' }, admin);
+  const userId = await child.createUser({ userName: 'wang', nickName: '王五' });
+  const page = await fixture.logIn(credentialsOf(admin), `/people?tenantId=${child.tenantId}&person=${userId}`);
+  const form = page.getByRole('dialog');
+  await form.getByLabel('姓名').fill('王六');
+  await form.getByRole('button', { name: '保存' }).click();
+  await holdMessage(page);
+  const readName = async () => (await child.get(`/system/user-api/${userId}`)).data.nickName;
+  assert.equal(await readName(), '王六');
+  await undo(page, '王六');
+  await waitForValue(readName, (name) => name === '王五');
+  await waitFor('the table shows the former name', async () => (await page.getByText('王五').count()) > 0);
+});
