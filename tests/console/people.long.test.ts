@@ -1,4 +1,4 @@
-// Only in the long run: it repeats rules of other screens for people, and on a phone; people.test.ts covers the list and the dialogs.
+// Only in the long run: it repeats rules of other screens for people, and on a phone; people.test.ts covers the dialogs, export.test.ts the search in the list.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, logInOnPage, navigate, PHONE, resetToLogin } from '../support/console.ts';
@@ -137,4 +137,47 @@ test('closing a half-filled form asks for confirmation, and a reload restores th
   await dialog.waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: '新建用户' }).click();
   assert.equal(await dialog.getByLabel('用户名').inputValue(), '');
+});
+
+test('pagination, search and filters are applied by the service and kept in the URL', async () => {
+  const company = await fixture.service.createTenant({ tenantName: '仓储公司' });
+  const { tenantId } = company;
+  const dept = await company.createDepartment({ deptName: '仓库' });
+  await fixture.service.superuser`
+    with workers as (
+      insert into banyan.users (tenant_id, user_name, user_key, nick_name, phone, status, administrator, password_hash,
+        create_by)
+      select ${tenantId}, 'worker' || n, 'worker' || n, '工人' || n, (13700000000 + n)::text,
+        case n when 7 then '1' else '0' end, false, '', 'boss' from generate_series(1, 44) n
+      returning tenant_id, user_id, nick_name)
+    insert into banyan.user_departments (tenant_id, user_id, dept_id, main)
+    select tenant_id, user_id, ${dept}, true from workers where substr(nick_name, 3)::int <= 22`;
+  await logInOnPage(page, { tenantId, username: 'boss' }, `/people?q=${encodeURIComponent('工人')}&page=3`);
+  await page.getByText('共 44 人').waitFor();
+  assert.equal(await page.getByRole('checkbox', { name: /^选择 / }).count(), 4);
+  await page.getByLabel('搜索用户名、姓名或手机号').fill('13700000012');
+  await rowOf('工人12').waitFor();
+  await page.getByText('共 1 人').waitFor();
+  assert.equal(new URL(page.url()).search, '?q=13700000012');
+  await page.getByLabel('搜索用户名、姓名或手机号').fill('工人');
+  await page.getByText('共 44 人').waitFor();
+  await page.getByRole('listitem', { name: '2', exact: true }).click();
+  await page.getByRole('combobox', { name: '部门' }).fill('仓');
+  await page.locator('.department-option', { hasText: '仓库' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('共 22 人').waitFor();
+  await page.getByRole('combobox', { name: '状态' }).click();
+  await page.getByTitle('停用', { exact: true }).click();
+  await page.getByText('共 1 人').waitFor();
+  await rowOf('工人7').waitFor();
+  // The URL shows the same result after a new login.
+  const { pathname, search } = new URL(page.url());
+  await logInOnPage(page, { tenantId, username: 'boss' }, pathname + search);
+  await page.getByText('共 1 人').waitFor();
+  await rowOf('工人7').waitFor();
+  await page.getByLabel('搜索用户名、姓名或手机号').fill('无此人');
+  await page.getByText('没有符合条件的用户').waitFor();
+  await page.getByRole('button', { name: '清除筛选' }).click();
+  await page.getByText('共 45 人').waitFor();
+  assert.equal(await page.getByLabel('搜索用户名、姓名或手机号').inputValue(), '');
 });
