@@ -11,6 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
 import { launchBrowser } from './browser.ts';
 import { afterWorker, onHang } from './cleanup.ts';
+import { isLong } from './scale.ts';
 import { type Address, PASSWORD, type Service, type ServiceOptions, startService } from './service.ts';
 
 /** The fixture of the console's tests: the real service and a real Chromium, or Firefox with BANYAN_TEST_BROWSER=firefox. */
@@ -357,8 +358,16 @@ interface Finding {
 /** Leaves out what takes long and finds nothing serious: the rule about landmarks, and loading style sheets once more. */
 const AXE_OPTIONS = { resultTypes: ['violations'], preload: false, rules: { region: { enabled: false } } };
 
-/** Expects that axe-core finds no serious violation. It is injected through the debugger, past the content security policy. */
+/**
+ * Examines a state of a screen in the long run. The everyday run examines each screen once (console/accessibility.test.ts): axe
+ * takes more than half a second of CPU time each time.
+ */
 export async function expectNoAxeViolations(page: Page): Promise<void> {
+  if (isLong) await expectAccessible(page);
+}
+
+/** Expects that axe-core finds no serious violation. It is injected through the debugger, past the content security policy. */
+export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe);
   // Wait for animations: contrast would be measured on half-transparent elements.
   await page.evaluate(
