@@ -1,8 +1,8 @@
-// Only in the long run: it imports ten files, until PostgreSQL would choose a generic plan; plans covers the plans of common statements.
+// Only in the long run: it needs a large table and many imports, until PostgreSQL would choose another plan; plans covers the plans of common statements.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csv, importFile } from '../support/import.ts';
-import { startObserved } from './observed-service.ts';
+import { runCommonOperations, startObserved } from './observed-service.ts';
 
 test('names of an import are never looked up with a generic plan, which would compare each row with all of them', async () => {
   const { service, connections } = await startObserved();
@@ -19,4 +19,26 @@ test('names of an import are never looked up with a generic plan, which would co
   }
   assert.ok(plans.custom > 5 * connections.size, JSON.stringify(plans));
   assert.equal(plans.generic, 0);
+});
+
+test('a plan made for an almost empty table causes no sequential scans when the table is large', async () => {
+  const { service, connections } = await startObserved();
+  const { superuser } = service;
+  const admin = await service.createTenant();
+  await superuser.unsafe('analyze');
+  await runCommonOperations(admin, 10);
+  await superuser`
+    insert into banyan.departments (tenant_id, dept_name, create_by)
+    select ${admin.tenantId}, 'many', 'test' from generate_series(1, 5000)`;
+  const scans = async () => {
+    // By default PostgreSQL's backends report their statistics about once a second.
+    for (const sql of connections) await sql`select pg_stat_force_next_flush()`;
+    return superuser`
+      select relname::text as name, seq_scan::int as scans from pg_stat_user_tables
+      where schemaname = 'banyan' and relname in ('departments', 'users', 'sessions', 'tenants') order by relname`;
+  };
+  await runCommonOperations(admin, 1);
+  const before = await scans();
+  await runCommonOperations(admin, 10);
+  assert.deepEqual([...(await scans())], [...before]);
 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import fs from 'node:fs';
-import net from 'node:net';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { StartupError } from '../../db/startup-error.ts';
-import { firstRun, logIn, newDataFolder, serveInProcess, startOnDatabase } from '../support/process.ts';
+import { readConfig } from '../../server/config.ts';
+import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
+import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
+import { firstRun, logIn, newDataFolder, serveInProcess } from '../support/process.ts';
 import { createEmptyDatabase, PASSWORD } from '../support/service.ts';
 
 test('the first start prints its steps, its address and the administrator, and logs JSON', async () => {
@@ -33,17 +34,14 @@ test('a password from the environment is not printed', async () => {
   assert.equal((stderr + stdout).includes(PASSWORD), false);
 });
 
-test('a first start on a taken port fails with a message that names the port, and prints the password', async () => {
+test('the first administrator gets a random password, with which they can log in', async () => {
   const { databaseUrl } = await createEmptyDatabase();
-  const other = net.createServer().listen(0, '127.0.0.1').unref();
-  await once(other, 'listening');
-  const { port } = other.address() as net.AddressInfo;
-  const run = startOnDatabase(databaseUrl, { BANYAN_ADMIN_PASSWORD: '', PORT: String(port) });
-  assert.equal(await run.ended, 1);
-  other.close();
-  assert.match(run.stderr, new RegExp(`Banyan did not start\\. Port ${port} is in use: `));
-  assert.doesNotMatch(run.stderr, /\n +at /);
-  const password = run.printed('Password');
+  const config = readConfig({ DATABASE_URL: databaseUrl });
+  const db = await openDatabase({ ...config, timing: NO_DEADLINES });
+  const first = await createFirstAdministratorOnce(db, config, CHEAP_HASH);
+  assert.equal(await createFirstAdministratorOnce(db, config, CHEAP_HASH), undefined);
+  await db.close();
+  const password = String(first?.generatedPassword);
   assert.ok(password.length >= 12);
   const { base } = await serveInProcess({ DATABASE_URL: databaseUrl });
   await logIn(base, password);
