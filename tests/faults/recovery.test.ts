@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { openDatabase } from '../../db/connect.ts';
 import { LOCKS, type Sql } from '../../db/driver.ts';
+import { readConfig } from '../../server/config.ts';
+import { NO_DEADLINES } from '../support/database.ts';
 import {
   assertStopped,
   connectTo,
@@ -86,7 +89,6 @@ async function assertFolderInUse(dataDir: string): Promise<void> {
   const database = connectTo(dataDir);
   await waitForFolderLock(database);
   await database.end({ timeout: 1 });
-  const second = startWithoutDeadlines(dataDir);
-  assert.equal(await second.ended, 1);
-  assert.ok(second.stderr.includes(`is using the data directory ${dataDir}.`), second.stderr);
+  const opened = openDatabase({ ...readConfig({}), dataDir, timing: NO_DEADLINES });
+  await assert.rejects(opened, ({ message }) => message.includes(`is using the data directory ${dataDir}.`));
 }

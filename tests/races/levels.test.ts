@@ -9,7 +9,10 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const LEVELS = 4;
 const environment = { BANYAN_DEPARTMENT_LEVELS: String(LEVELS), BANYAN_TENANT_LEVELS: String(LEVELS) };
-const service = await startService(environment);
+/** What the service awaits before it inserts a department. */
+let beforeInsert = async () => {};
+const wrapDatabase = runBeforeStatement('insert into departments', () => beforeInsert());
+const service = await startService(environment, { wrapDatabase });
 
 /**
  * Sends a request that moves the department `subtree` from the top level below `home`, while a creation at the bottom of that
@@ -22,25 +25,23 @@ async function moveDuringCreation(
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  let hold = false;
   let held = false;
-  const wrapDatabase = runBeforeStatement('insert into departments', async () => {
-    held = hold;
-    if (hold) await released;
-  });
-  const slow = await startService(environment, { wrapDatabase });
-  const admin = await slow.createTenant();
+  const admin = await service.createTenant();
   const top = await admin.createDepartment();
   const home = await admin.createDepartment({ parentId: top, source: 'hr', externalId: 'home' });
   const subtree = await admin.createDepartment({ source: 'hr', externalId: 'subtree' });
   const below = await admin.createDepartment({ parentId: subtree });
-  hold = true;
+  beforeInsert = async () => {
+    held = true;
+    await released;
+  };
   // With a key, the creation has a transaction of its own.
   const creating = admin.post(DEPTS, { parentId: below }, { headers: { 'idempotency-key': 'slow' } });
   await waitFor('the creation has its locks', () => held);
   let moved = false;
   const moving = move(admin, { subtree, home }).finally(() => (moved = true));
-  await waitFor('the move waits', async () => moved || (await countLockWaits(slow.superuser)) === 1);
+  await waitFor('the move waits', async () => moved || (await countLockWaits(service.superuser)) === 1);
+  beforeInsert = async () => {};
   release();
   expectOk(await creating);
   return moving;

@@ -62,7 +62,7 @@ test('uses of several pools on one path neither deadlock nor exceed any of them,
   const clients = [upper, lower, leaf, there(upper), there(lower), there(leaf)];
   const tally = new Tally();
   let moves = 0;
-  await runConcurrently(24, scale(120, 5_000), async (n) => {
+  await runConcurrently(24, scale(80, 5_000), async (n) => {
     if (n % 40 === 39) {
       const tenantParent = moves++ % 2 ? lower.tenantId : other.tenantId;
       expectOk(await root.patch(`${TENANTS}/${leaf.id}`, { tenantParent }));

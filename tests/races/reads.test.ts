@@ -86,7 +86,7 @@ test('each read shows the tree of one moment while a subtree is moved back and f
       reads += 2;
     }
   });
-  const moves = scale(6, 300);
+  const moves = scale(4, 300);
   for (let n = 0; n < moves; n++) {
     assert.equal((await admin.put(dept, { deptId: subtree, parentId: homes[n % 2] })).code, 200);
   }
