@@ -93,7 +93,11 @@ test('only its owner can read a backup, it has no files of the running server, a
 test('an interrupted backup is reported, and leaves nothing behind', async () => {
   const target = newFolder('interrupted');
   const backup = await callTool('backup', dataDir, ['--to', target], {}, AbortSignal.abort());
-  assert.deepEqual([backup.status, /not backed up: it was interrupted\./.test(backup.stderr)], [2, true], backup.stderr);
+  assert.deepEqual(
+    [backup.status, /not backed up: it was interrupted\./.test(backup.stderr)],
+    [2, true],
+    backup.stderr,
+  );
   assert.deepEqual(fs.readdirSync(path.dirname(target)), []);
   await assertStopped(dataDir);
 });
