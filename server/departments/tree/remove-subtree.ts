@@ -46,8 +46,7 @@ async function lockWholeSubtree(tx: Tx, tenantId: string, deptId: string, alsoId
   for (;;) {
     const subtree = await readSubtreeIds(tx, tenantId, deptId, MAX_SUBTREE_SIZE + 1);
     if (subtree.length === 0) throw apiError('DEPT_NOT_FOUND', { deptIds: jsonIds([deptId]) });
-    if (subtree.length > MAX_SUBTREE_SIZE)
-      throw apiError('BRANCH_TOO_LARGE', { limit: MAX_ERROR_IDS, MAX_SUBTREE_SIZE });
+    if (subtree.length > MAX_SUBTREE_SIZE) throw apiError('BRANCH_TOO_LARGE', { limit: MAX_SUBTREE_SIZE });
     const unlocked = subtree.filter((id) => !locked.has(id));
     if (unlocked.length === 0) return { deptIds: subtree, alsoLocked };
     const isFirst = locked.size === 0;
