@@ -126,7 +126,7 @@ function runWorker() {
   const reporter = ['--test-reporter=./scripts/test-reporter.js', '--test-reporter-destination=stdout'];
   const child = fork('scripts/test-worker.js', { execArgv: ['--enable-source-maps', ...reporter] });
   workers.add(child);
-  /** @type {{ file: string, startedAt: number, used: Used, lines: string[], passed: number, failed: number, running: string } | undefined} */
+  /** @type {{ file: string, startedAt: number, used: Used, lines: string[], tests: number, passed: number, failed: number, running: string } | undefined} */
   let current;
   /** @type {NodeJS.Timeout | undefined} */
   let watchdog;
@@ -134,7 +134,7 @@ function runWorker() {
   const next = () => {
     const file = stopped ? undefined : queue.shift();
     current = file
-      ? { file, startedAt: Date.now(), used: readUsed(), lines: [], passed: 0, failed: 0, running: '' }
+      ? { file, startedAt: Date.now(), used: readUsed(), lines: [], tests: 0, passed: 0, failed: 0, running: '' }
       : undefined;
     child.send(file ? { file: path.resolve(file) } : 'end');
   };
@@ -176,6 +176,7 @@ function runWorker() {
     if (message === 'ready') return next();
     if (!current) return;
     if (message.type === 'start') current.running = message.name;
+    if (message.type === 'test') current.tests++;
     if (message.type === 'note') current.lines.push(`  ${message.text}`);
     if (message.type === 'test' && message.skipped !== undefined) {
       skipped.push(`${nameOf(current.file)} › ${message.name}: ${message.skipped}`);
@@ -187,7 +188,8 @@ function runWorker() {
     if (message.type === 'test' && message.failed && message.error)
       fail(current.file, message.name, message.error, message.log);
     if (message.type === 'file') {
-      end(message.failed ? message.error || 'The file failed.' : '');
+      if (message.failed) end(message.error || 'The file failed.');
+      else end(current.tests === 0 ? 'The file has no tests.' : '');
       next();
     }
   });
