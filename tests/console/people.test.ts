@@ -109,3 +109,20 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   await rowOf('甲一').waitFor({ state: 'detached' });
   expectNoCspViolations(page);
 });
+
+test('closing a half-filled form asks for confirmation, and a reload restores the form', async () => {
+  await logInOnPage(page, {}, '/people');
+  await page.getByRole('button', { name: '新建用户' }).click();
+  const dialog = page.getByRole('dialog', { name: '新建用户' });
+  await dialog.getByLabel('用户名').fill('half');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
+  await page.reload();
+  await dialog.getByText('已恢复您上次未保存的内容').waitFor();
+  assert.equal(await dialog.getByLabel('用户名').inputValue(), 'half');
+  await dialog.getByRole('button', { name: '取消' }).click();
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '放弃' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: '新建用户' }).click();
+  assert.equal(await dialog.getByLabel('用户名').inputValue(), '');
+});
