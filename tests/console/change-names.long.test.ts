@@ -4,21 +4,14 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { avoidMidnight } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, logIn, PHONE, startConsole } from '../support/console.ts';
-import type { Client } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
-import { createDepartments, credentialsOf } from './departments-page.ts';
+import { createDepartments, credentialsOf, nameBoss } from './departments-page.ts';
 
 /** The audit log and the comparison name the records that rows refer to, without a request for each row. */
 
 await avoidMidnight();
 const fixture = await startConsole({}, { timing: { noticeMs: 20 } });
 const { service } = fixture;
-
-const nameBoss = async (client: Client, nickName: string) => {
-  const { data } = await client.get('/system/user-api/list?userName=boss');
-  const response = await client.patch(`/system/user-api/${data.rows[0].userId}`, { nickName });
-  assert.equal(response.code, 200);
-};
 
 /** Returns the requests of a page whose URL contains a text, from now on. */
 function recordRequests(page: Page, text: string): string[] {

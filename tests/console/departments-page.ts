@@ -10,6 +10,13 @@ export const tree = (page: Page) => page.getByRole('tree', { name: /^(组织架�
 
 export const credentialsOf = ({ tenantId }: Client) => ({ tenantId, username: 'boss' });
 
+/** Gives the administrator of a tenant a name. */
+export async function nameBoss(admin: Client, nickName: string): Promise<void> {
+  const { data } = await admin.get('/system/user-api/list?userName=boss');
+  const response = await admin.patch(`/system/user-api/${data.rows[0].userId}`, { nickName });
+  assert.equal(response.code, 200);
+}
+
 /** Returns the visible rows of the tree with their levels: `1 总部`, `2 研发部`. */
 export const outline = (page: Page) =>
   tree(page)

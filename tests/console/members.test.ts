@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
-import { createMembers, credentialsOf, waitForValue } from './departments-page.ts';
+import { createMembers, credentialsOf, nameBoss, waitForValue } from './departments-page.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
 
 test('the page of a person shows departments, leaders, role and history, and ends their sessions', async () => {
   const { admin, research, mei } = await createMembers(service);
+  await nameBoss(admin, '高敏');
   await admin.patch(`/system/user-api/${mei}`, { email: 'mei@example.com', position: '后端工程师' });
   const session = await service.logIn(admin.tenantId, 'mei');
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
@@ -24,6 +25,7 @@ test('the page of a person shows departments, leaders, role and history, and end
   await details.getByText('查看部门').waitFor();
   assert.equal(await details.getByText('管理部门').count(), 0);
   const history = page.getByRole('list', { name: '变更历史' });
+  await history.getByRole('link', { name: '高敏' }).first().waitFor();
   await history.getByRole('cell', { name: '后端工程师' }).first().waitFor();
   await expectNoAxeViolations(page);
 

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
-import { credentialsOf } from './departments-page.ts';
+import { credentialsOf, nameBoss } from './departments-page.ts';
 
 const fixture = await startConsole();
 
 test('deleted departments, users and tenants are listed and can be restored', async () => {
   const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
+  await nameBoss(admin, '高敏');
   const top = await admin.createDepartment({ deptName: '老厂区' });
   await admin.createDepartment({ deptName: '一车间', parentId: top });
   const user = await admin.createUser({ userName: 'gone', nickName: '离职员工' });
@@ -18,7 +19,8 @@ test('deleted departments, users and tenants are listed and can be restored', as
   const page = await fixture.logIn(credentialsOf(admin), '/departments');
   await page.getByRole('link', { name: '已删除' }).click();
   // The department below is restored with the one above it.
-  await page.getByRole('listitem').filter({ hasText: '老厂区 · 含 1 个下级部门' }).waitFor();
+  const deleted = page.getByRole('listitem').filter({ hasText: '老厂区 · 含 1 个下级部门' });
+  await deleted.getByText('高敏 于').waitFor();
   assert.equal(await page.getByRole('listitem').count(), 1);
   await expectNoAxeViolations(page);
   await page.getByRole('button', { name: '恢复“老厂区”' }).click();
