@@ -143,7 +143,8 @@ describe('DELETE ?subtree=true: limits and errors', () => {
     });
     expectOk(await remove(root));
     const [{ remaining }] = await service.superuser<[{ remaining: number }]>`
-      select count(*)::int as remaining from departments where dept_id > ${first} and del_flag = '0'`;
+      select count(*)::int as remaining from departments
+      where tenant_id = ${admin.tenantId} and dept_id > ${first} and del_flag = '0'`;
     assert.equal(remaining, 0);
   });
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, readDept } from '../support/expect.ts';
-import { asTenant, type Client, PASSWORD, type Service, shareService, startService } from '../support/service.ts';
+import { asTenant, type Client, PASSWORD, type Service, startService } from '../support/service.ts';
 
 /** Numbers, ids in paths, times, null and unknown fields. */
 
-const [service, newYork] = await Promise.all([shareService(), startService({ BANYAN_TIME_ZONE: 'America/New_York' })]);
+const [service, newYork] = await Promise.all([startService(), startService({ BANYAN_TIME_ZONE: 'America/New_York' })]);
 const admin = await service.createTenant();
 
 // Send raw JSON: JavaScript would round some of these numbers itself.
