@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
-import { type Client, shareService } from '../support/service.ts';
+import { type Client, startService } from '../support/service.ts';
 
 /** GET /system/search-api: departments, users and tenants. */
 
-const service = await shareService();
+const service = await startService();
 const group = await service.createTenant({ tenantName: '华星集团' });
 const admin = await service.createTenant({ tenantName: '苏州精工' }, group);
 
