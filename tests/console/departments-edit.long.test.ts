@@ -36,7 +36,7 @@ test('a link to a department opens it with its users, on a phone too', async () 
   await expectNoAxeViolations(phone);
 });
 
-test('the leader is a user who is found by their name, or any other text', async () => {
+test('the leader of a department is a user, searched for by name, or free text', async () => {
   const { admin, market } = await createCompany(service);
   const mei = await admin.createUser({ userName: 'mei', nickName: '韩梅梅', source: 'hr', externalId: 'E-7' });
   await admin.patch(`/system/dept-api/${market}`, { source: 'hr', externalId: 'D-1' });

@@ -79,7 +79,7 @@ test('Enter creates one department when it is pressed again, held down or used b
   assert.deepEqual(await childrenOf(admin, top), ['研发部', '市场部', '旧部门', '人事部']);
 });
 
-test('Escape does not discard a department that is being saved, and its late response does not navigate a user who has left the screen', async () => {
+test('Escape does not discard a department that is being saved, and its late response does not navigate away from another screen', async () => {
   const { admin, top } = await createCompany(service);
   await logInAsAdmin(admin, '/home');
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();

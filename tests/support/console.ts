@@ -4,13 +4,12 @@ import fs from 'node:fs';
 import type http from 'node:http';
 import { createRequire } from 'node:module';
 import net from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, beforeEach, type TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
-import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from './browser.ts';
 import { afterWorker, onHang } from './cleanup.ts';
+import { pageErrors, recordEvents, saveEvidence } from './page-evidence.ts';
 import { isLong } from './scale.ts';
 import { type Address, PASSWORD, type Service, type ServiceOptions, startService } from './service.ts';
 
@@ -45,9 +44,6 @@ export interface ConsoleFixture {
   /** Returns the shared page after a login, at this path. */
   logIn(credentials?: Credentials, path?: string, settings?: PageSettings): Promise<Page>;
 }
-
-const pageErrors = new WeakMap<Page, string[]>();
-const pendingRequests = new WeakMap<Page, Set<Request>>();
 
 /**
  * One browser for all files of this process, and one page that their tests share: loading the console takes more than a
@@ -252,48 +248,6 @@ export const navigate = (page: Page, path: string, how: 'push' | 'replace' = 'pu
     history.${how}State(state, '', ${JSON.stringify(path)});
     dispatchEvent(new PopStateEvent('popstate', { state }));
   }`);
-
-/** Records the errors and pending requests of a page. */
-function recordEvents(page: Page): void {
-  const errors: string[] = [];
-  pageErrors.set(page, errors);
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
-  page.on('pageerror', (error) => errors.push(String(error)));
-  const pending = new Set<Request>();
-  pendingRequests.set(page, pending);
-  page.on('request', (request) => pending.add(request));
-  page.on('requestfinished', (request) => pending.delete(request));
-  page.on('requestfailed', (request) => pending.delete(request));
-}
-
-/** Saves a trace, a screenshot and the DOM of every page of a failed test. Returns lines that say where, and what was shown. */
-async function saveEvidence(browser: Browser): Promise<string[]> {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-failure-'));
-  const lines = [`screenshots, DOM and traces: ${folder} (npx playwright-core show-trace ${folder}/trace-0.zip)`];
-  if (!browser.isConnected()) lines.push('The browser has exited.');
-  for (const [n, context] of browser.contexts().entries()) {
-    for (const [m, page] of context.pages().entries()) {
-      const file = path.join(folder, `page-${n}-${m}`);
-      await withTimeout(page.screenshot({ path: `${file}.png` }));
-      fs.writeFileSync(`${file}.html`, await withTimeout(page.content()));
-      const text = await withTimeout(page.locator('body').innerText());
-      lines.push(`${page.url()} showed: ${text.replaceAll(/\s+/g, ' ').slice(0, 1000)}`);
-      for (const request of pendingRequests.get(page) ?? [])
-        lines.push(`  pending request: ${request.method()} ${request.url()}`);
-      for (const error of pageErrors.get(page) ?? []) lines.push(`  error: ${error}`);
-    }
-    await withTimeout(context.tracing.stop({ path: path.join(folder, `trace-${n}.zip`) }));
-  }
-  return lines;
-}
-
-/** Returns the result, or the reason why a page that may be stuck gives none. */
-async function withTimeout<T>(result: Promise<T>): Promise<T | string> {
-  const timeout = setTimeout(10_000, 'no result within ten seconds', { ref: false });
-  return Promise.race([result.catch(String), timeout]);
-}
 
 /** Waits until the effects of the screen have run, which register keyboard shortcuts and set the title. */
 export const waitForEffects = (page: Page) =>
