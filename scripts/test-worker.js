@@ -1,8 +1,10 @@
 // Runs test files one after another in one process, so that modules and the browser are loaded only once. Each file is a
 // suite with its own hooks. scripts/test.js sends the files; test-reporter.js sends the results.
-import { after, describe } from 'node:test';
+import { after, afterEach, beforeEach, describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { describeHang, runAfterFile, runAfterWorker } from '../dist/tests/support/cleanup.js';
+import { inspect } from 'node:util';
+import { describeHang, runAfterFile, runAfterTest, runAfterWorker, startTest } from '../dist/tests/support/cleanup.js';
+import { assignToSuite, startTracking, stopTracking } from './test-tracking.js';
 
 let isEnding = false;
 /** Cleans up and exits, once: Ctrl-C reaches this process twice, from the terminal and from its parent. */
@@ -18,10 +20,19 @@ process.on('message', (/** @type {{ file: string } | 'end' | 'hang'} */ message)
   if (message === 'end') return end(0);
   if (message === 'hang') return reportHang();
   const { file } = message;
+  startTracking();
   describe(file, async () => {
+    assignToSuite();
     // Register the cleanup before the file is loaded, so that it also runs if loading fails.
     after(runAfterFile);
-    await import(pathToFileURL(file).href);
+    beforeEach(startTest);
+    try {
+      await import(pathToFileURL(file).href);
+    } finally {
+      // Register this hook after those of the file, which may use what it closes.
+      afterEach(runAfterTest);
+      stopTracking();
+    }
   });
 });
 
@@ -30,6 +41,9 @@ async function reportHang() {
   for (const text of await describeHang().catch((error) => [String(error)])) process.send?.({ type: 'hang', text });
 }
 
+/** Without its tracking, node:test does not know which test an uncaught error belongs to. */
+for (const event of ['uncaughtException', 'unhandledRejection'])
+  process.on(event, (error) => process.send?.({ type: 'uncaught', error: inspect(error, { depth: 4 }) }));
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => end(1));
 process.on('disconnect', () => end(1));
 process.send?.('ready');

@@ -124,7 +124,9 @@ async function runWorkers() {
 
 function runWorker() {
   const reporter = ['--test-reporter=./scripts/test-reporter.js', '--test-reporter-destination=stdout'];
-  const child = fork('scripts/test-worker.js', { execArgv: ['--enable-source-maps', ...reporter] });
+  const child = fork('scripts/test-worker.js', {
+    execArgv: ['--import', './scripts/test-tracking.js', '--enable-source-maps', ...reporter],
+  });
   workers.add(child);
   /** @type {{ file: string, startedAt: number, used: Used, lines: string[], tests: number, passed: number, failed: number, running: string } | undefined} */
   let current;
@@ -177,6 +179,7 @@ function runWorker() {
     if (!current) return;
     if (message.type === 'start') current.running = message.name;
     if (message.type === 'test') current.tests++;
+    if (message.type === 'uncaught') fail(current.file, current.running, message.error);
     if (message.type === 'note') current.lines.push(`  ${message.text}`);
     if (message.type === 'test' && message.skipped !== undefined) {
       skipped.push(`${nameOf(current.file)} › ${message.name}: ${message.skipped}`);

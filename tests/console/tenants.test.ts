@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { dateInDays } from '../support/calendar.ts';
+import { after } from '../support/cleanup.ts';
 import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, startConsole } from '../support/console.ts';
 import { expectStaysOpen, holdRequests } from './page-actions.ts';
 

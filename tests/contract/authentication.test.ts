@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { buildApp } from '../../server/app.ts';
 import { OWASP_COST } from '../../server/auth/passwords.ts';
 import { readConfig } from '../../server/config.ts';
 import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
+import { after } from '../support/cleanup.ts';
 import { NO_DEADLINES } from '../support/database.ts';
 import {
   type ApiResponse,

@@ -56,11 +56,12 @@ describe('ancestors', () => {
   });
 });
 
-describe('Validity of a parent', async () => {
-  const deleted = await admin.createDepartment();
-  await admin.delete(`${DEPTS}/${deleted}`);
-  const disabled = await admin.createDepartment({ status: '1' });
-  const elsewhere = await neighbour.createDepartment();
+const deleted = await admin.createDepartment();
+await admin.delete(`${DEPTS}/${deleted}`);
+const disabled = await admin.createDepartment({ status: '1' });
+const elsewhere = await neighbour.createDepartment();
+
+describe('Validity of a parent', () => {
   const invalid: [kind: string, parentId: string, status: number, reason: string][] = [
     ['unknown', '999999999', 400, 'PARENT_NOT_FOUND'],
     ['deleted', deleted, 400, 'PARENT_NOT_FOUND'],
@@ -176,8 +177,9 @@ describe('ancestors after a move', () => {
   });
 });
 
-describe('cycles', async () => {
-  const subtree = await createChain(12);
+const subtree = await createChain(12);
+
+describe('cycles', () => {
   const [top, child] = subtree as [string, string];
   const targets: [name: string, parentId: string | number][] = [
     ['itself', top],

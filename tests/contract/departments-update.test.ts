@@ -158,9 +158,10 @@ describe('Read-only fields are ignored', () => {
   });
 });
 
-describe('tenantId in a body', async () => {
-  const neighbour = await service.createTenant();
-  const child = await service.createTenant({}, admin);
+const neighbour = await service.createTenant();
+const child = await service.createTenant({}, admin);
+
+describe('tenantId in a body', () => {
   const codes: [owner: string, tenantId: string][] = [
     ['of a sibling tenant', neighbour.tenantId],
     ['of the parent tenant', '000000'],

@@ -162,8 +162,11 @@ describe('Operations on departments', () => {
   });
 });
 
-describe('General rules', async () => {
-  const id = await admin.createDepartment({ deptName: '总部' });
+const id = await admin.createDepartment({ deptName: '总部' });
+const sibling = await service.createTenant();
+const childTenant = await service.createTenant({}, admin);
+
+describe('General rules', () => {
   /** Every operation, on a department of the tenant of `boss`. */
   const operations: [name: string, call: (client: Client) => Promise<ApiResponse>][] = [
     ['create', (client) => client.post(DEPTS, { parentId: id })],
@@ -185,9 +188,9 @@ describe('General rules', async () => {
   });
 
   for (const [kind, outsider] of [
-    ['a sibling tenant', await service.createTenant()],
+    ['a sibling tenant', sibling],
     ['the parent tenant', service.root],
-    ['a child tenant', await service.createTenant({}, admin)],
+    ['a child tenant', childTenant],
   ] as const) {
     test(`operations are limited to the tenant of the caller: ${kind} has no access`, async () => {
       const own = await outsider.createDepartment();

@@ -93,8 +93,9 @@ async function provokeErrors({
   ];
 }
 
-describe('Clients that always expect HTTP 200', async () => {
-  const [real, switched] = [await provokeErrors(service), await provokeErrors(always200)];
+const [real, switched] = [await provokeErrors(service), await provokeErrors(always200)];
+
+describe('Clients that always expect HTTP 200', () => {
   for (const [at, [name, status, response]] of real.entries()) {
     const counterpart = switched[at]?.[2] as ApiResponse;
     test(`by default the error ${name} has its own HTTP status`, () =>
@@ -205,13 +206,14 @@ describe('Language of msg', () => {
   });
 });
 
-describe('Error messages that existing front ends expect', async () => {
-  const parent = await admin.createDepartment();
-  const child = await admin.createDepartment({ parentId: parent });
-  const used = await admin.createDepartment();
-  const member = await service.createMember(admin, { deptId: used });
-  const disabled = await admin.createDepartment({ status: '1' });
-  const small = await service.createTenant({ accountCount: 1 });
+const parent = await admin.createDepartment();
+const child = await admin.createDepartment({ parentId: parent });
+const used = await admin.createDepartment();
+const member = await service.createMember(admin, { deptId: used });
+const disabled = await admin.createDepartment({ status: '1' });
+const small = await service.createTenant({ accountCount: 1 });
+
+describe('Error messages that existing front ends expect', () => {
   const texts: [name: string, text: string, call: () => Promise<ApiResponse>][] = [
     ['no token', '认证失败，无法访问系统资源', () => service.anonymous.get(`${DEPTS}/1`)],
     ['not allowed', '没有访问权限，请联系管理员授权', () => member.post(DEPTS, {})],

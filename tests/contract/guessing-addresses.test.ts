@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { buildApp } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
+import { after } from '../support/cleanup.ts';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { outcomeOf } from '../support/expect.ts';
 import { keepLoginsPending } from '../support/pending-logins.ts';

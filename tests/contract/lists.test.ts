@@ -77,13 +77,14 @@ describe('rows and total', () => {
   });
 });
 
-describe('pageNum and pageSize', async () => {
-  const many = await service.createTenant();
-  await asTenant(service.owner, many.tenantId, async (tx) => {
-    await tx`
-      insert into departments (tenant_id, dept_id, dept_name, create_by)
-      select ${many.tenantId}, 1000 + n, 'n' || n, 'test' from generate_series(1, 501) n`;
-  });
+const many = await service.createTenant();
+await asTenant(service.owner, many.tenantId, async (tx) => {
+  await tx`
+    insert into departments (tenant_id, dept_id, dept_name, create_by)
+    select ${many.tenantId}, 1000 + n, 'n' || n, 'test' from generate_series(1, 501) n`;
+});
+
+describe('pageNum and pageSize', () => {
   const names = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `n${from + at}`);
   const pages: [query: Query, expected: string[]][] = [
     [{}, names(1, 20)],

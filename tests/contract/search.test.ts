@@ -39,25 +39,26 @@ async function readPages(query: Query, pageSize: number, client: Client = admin)
   return all;
 }
 
-describe('sort', async () => {
-  const parentId = await admin.createDepartment({ deptName: 'sorted' });
-  const ids: string[] = [];
-  for (const [orderNum, deptName] of [
-    [2, 'b'],
-    [1, '部'],
-    [2, ''],
-    [-5, 'B'],
-    [1, 'b'],
-    [0, '🌳'],
-    [0, '上'],
-  ] as const) {
-    ids.push(await admin.createDepartment({ parentId, orderNum, deptName }));
-  }
-  // Update the first and the fourth, in this order.
-  for (const n of [0, 3]) {
-    const { orderNum, deptName } = (await readDept(admin, Number(ids[n]))) as Record<string, unknown>;
-    expectOk(await admin.put(DEPTS, { deptId: ids[n], orderNum, deptName }));
-  }
+const parentId = await admin.createDepartment({ deptName: 'sorted' });
+const ids: string[] = [];
+for (const [orderNum, deptName] of [
+  [2, 'b'],
+  [1, '部'],
+  [2, ''],
+  [-5, 'B'],
+  [1, 'b'],
+  [0, '🌳'],
+  [0, '上'],
+] as const) {
+  ids.push(await admin.createDepartment({ parentId, orderNum, deptName }));
+}
+// Update the first and the fourth, in this order.
+for (const n of [0, 3]) {
+  const { orderNum, deptName } = (await readDept(admin, Number(ids[n]))) as Record<string, unknown>;
+  expectOk(await admin.put(DEPTS, { deptId: ids[n], orderNum, deptName }));
+}
+
+describe('sort', () => {
   const expected: Record<string, number[]> = {
     orderNum: [3, 5, 6, 1, 4, 0, 2],
     deptName: [2, 3, 0, 4, 6, 1, 5],
@@ -143,15 +144,16 @@ describe('cursor', () => {
   });
 });
 
-describe('underId', async () => {
-  const top = await admin.createDepartment({ deptName: '总部' });
-  const [east, west] = [
-    await admin.createDepartment({ deptName: '华东', parentId: top }),
-    await admin.createDepartment({ deptName: '华西', parentId: top }),
-  ];
-  const team = await admin.createDepartment({ deptName: '华东研发', parentId: east, leader: '张三' });
-  await admin.createDepartment({ deptName: '华东研发一组', parentId: team, status: '1' });
-  await admin.createDepartment({ deptName: '西部研发', parentId: west });
+const top = await admin.createDepartment({ deptName: '总部' });
+const [east, west] = [
+  await admin.createDepartment({ deptName: '华东', parentId: top }),
+  await admin.createDepartment({ deptName: '华西', parentId: top }),
+];
+const team = await admin.createDepartment({ deptName: '华东研发', parentId: east, leader: '张三' });
+await admin.createDepartment({ deptName: '华东研发一组', parentId: team, status: '1' });
+await admin.createDepartment({ deptName: '西部研发', parentId: west });
+
+describe('underId', () => {
   const search = async (query: Query) => {
     const numbered = namesOf((await list(query)).rows);
     assert.deepEqual(namesOf(await readPages(query, 2)), numbered);

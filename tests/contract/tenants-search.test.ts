@@ -13,16 +13,16 @@ const names = async (query: string, client: Client = admin): Promise<string[]> =
   return data.rows.map(({ tenantName }: { tenantName: string }) => tenantName);
 };
 
-describe('List of tenants', async () => {
-  const created: Client[] = [];
-  for (const [tenantName, companyName] of [
-    ['上海分公司', '申江科技'],
-    ['北京分公司', 'Great Wall'],
-    ['深圳办事处', '100%_ltd'],
-  ]) {
-    created.push(await service.createTenant({ tenantName, companyName }, admin));
-  }
+const created: Client[] = [];
+for (const [tenantName, companyName] of [
+  ['上海分公司', '申江科技'],
+  ['北京分公司', 'Great Wall'],
+  ['深圳办事处', '100%_ltd'],
+]) {
+  created.push(await service.createTenant({ tenantName, companyName }, admin));
+}
 
+describe('List of tenants', () => {
   test('keyword matches a part of the name or company, or the beginning of the code', async () => {
     for (const [keyword, expected] of [
       ['分公司', ['上海分公司', '北京分公司']],
@@ -60,13 +60,14 @@ describe('List of tenants', async () => {
   });
 });
 
-describe('Tree of tenants', async () => {
-  const top = await service.createTenant({ tenantName: 'top' });
-  const a = await service.createTenant({ tenantName: 'a', endTime: '2099-12-31' }, top);
-  const b = await service.createTenant({ tenantName: 'b', startTime: '2020-02-29' }, top);
-  const aa = await service.createTenant({ tenantName: 'aa' }, a);
-  const deleted = await service.createTenant({ tenantName: 'gone' }, top);
-  expectOk(await top.delete(`${TENANTS}/${deleted.id}`));
+const top = await service.createTenant({ tenantName: 'top' });
+const a = await service.createTenant({ tenantName: 'a', endTime: '2099-12-31' }, top);
+const b = await service.createTenant({ tenantName: 'b', startTime: '2020-02-29' }, top);
+const aa = await service.createTenant({ tenantName: 'aa' }, a);
+const deleted = await service.createTenant({ tenantName: 'gone' }, top);
+expectOk(await top.delete(`${TENANTS}/${deleted.id}`));
+
+describe('Tree of tenants', () => {
   const node = (tenant: Client & { id: string }, tenantName: string, children: unknown[], more = {}) => ({
     id: tenant.id,
     tenantId: tenant.tenantId,

@@ -8,8 +8,9 @@ import { shareService } from '../support/service.ts';
 const service = await shareService();
 const admin = await service.createTenant();
 
-describe('Values of the wrong type', async () => {
-  const deptId = await admin.createDepartment();
+const deptId = await admin.createDepartment();
+
+describe('Values of the wrong type', () => {
   const wrong: Record<string, unknown[]> = {
     deptName: [5, true, {}, ['名']],
     orderNum: ['1', '', 1.5, true, [1], {}, 2147483648, -2147483649, 1e30],

@@ -12,8 +12,9 @@ const admin = await service.createTenant();
 const createRaw = (raw: string) => admin.post(DEPTS, undefined, { raw });
 const updateRaw = (raw: string) => admin.put(DEPTS, undefined, { raw });
 
-describe('A Long in a request is a number or a string of digits', async () => {
-  const parent = await admin.createDepartment();
+const parent = await admin.createDepartment();
+
+describe('A Long in a request is a number or a string of digits', () => {
   for (const sent of [parent, `"${parent}"`, `"000${parent}"`, `${parent}.0`, `${parent}e0`]) {
     test(`a Long written as ${sent.replace(parent, '100')} is accepted`, async () => {
       expectOk(await createRaw(`{"parentId":${sent}}`));

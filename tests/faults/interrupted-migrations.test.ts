@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
 import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
+import { after } from '../support/cleanup.ts';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { project, startOnDatabase } from '../support/process.ts';
 import { isLong, report } from '../support/scale.ts';

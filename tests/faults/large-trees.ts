@@ -1,4 +1,4 @@
-import { after } from 'node:test';
+import { after } from '../support/cleanup.ts';
 import { type Client, startService } from '../support/service.ts';
 import { countOpenTransactions, insertDepartments, requestTree, type TreeResponse } from '../support/trees.ts';
 import { waitFor } from '../support/wait.ts';

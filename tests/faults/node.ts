@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { after } from 'node:test';
 import { type Database, openPool } from '../../db/connect.ts';
 import type { Target } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
@@ -7,6 +6,7 @@ import { readServiceLogin } from '../../db/roles.ts';
 import { buildApp } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
 import type { App } from '../../server/context.ts';
+import { after } from '../support/cleanup.ts';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { recentLog } from '../support/logs.ts';
 import { Client, RELAXED_TIMING, type Service, type ServiceOptions } from '../support/service.ts';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { startEmbedded } from '../../db/embedded/cluster.ts';
 import { readConfig } from '../../server/config.ts';
+import { after } from '../support/cleanup.ts';
 import { NO_DEADLINES } from '../support/database.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
 import { connectTo, usedDataFolder } from '../support/process.ts';

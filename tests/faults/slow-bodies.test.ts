@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { isUploading } from '../../server/http/uploads.ts';
+import { after } from '../support/cleanup.ts';
 import { DEPTS, expectError, read } from '../support/expect.ts';
 import { csv, form } from '../support/import.ts';
 import { type Client, startService } from '../support/service.ts';

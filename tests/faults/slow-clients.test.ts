@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setInterval } from 'node:timers';
+import { after } from '../support/cleanup.ts';
 import { DEPTS, read } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { startService } from '../support/service.ts';

@@ -1,8 +1,9 @@
 // Only in the long run: it stops the service again and again, and operations/workers.test.ts covers a stop under load.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { connectOwner } from '../../db/driver.ts';
+import { after } from '../support/cleanup.ts';
 import { createDatabase } from '../support/database.ts';
 import { startOnDatabase } from '../support/process.ts';
 import { report, Tally } from '../support/scale.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import net, { type AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { after } from '../support/cleanup.ts';
 import { Receiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';

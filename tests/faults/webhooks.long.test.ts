@@ -1,7 +1,8 @@
 // Only in the long run: the services are processes that are killed or stopped, and webhooks.test.ts covers both ways in which a node ends.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { connectOwner, type Sql } from '../../db/driver.ts';
+import { after } from '../support/cleanup.ts';
 import { createDatabase } from '../support/database.ts';
 import { startOnDatabase } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';

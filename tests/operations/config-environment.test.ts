@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../server/config.ts';
+import { after } from '../support/cleanup.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-config-'));
 after(() => fs.rmSync(folder, { recursive: true }));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
 import { serve } from '../../server/process/serve.ts';
+import { after } from '../support/cleanup.ts';
 import { createDatabase, NO_DEADLINES } from '../support/database.ts';
 import { type Run, startOnDatabase } from '../support/process.ts';
 import { request, sendAndDisconnect, sendRaw } from '../support/raw.ts';

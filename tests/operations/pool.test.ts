@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { ActiveTenants } from '../../db/active-tenants.ts';
 import { connectOwner, connectService, type Sql, type Tx } from '../../db/driver.ts';
@@ -9,6 +9,7 @@ import { hostsOf } from '../../db/hosts.ts';
 import { createPool } from '../../db/pool.ts';
 import { begin as beginInMode, commitWith, withSavepoint } from '../../db/transaction.ts';
 import { createWriteLimits } from '../../db/write-limits.ts';
+import { after } from '../support/cleanup.ts';
 import { NO_DEADLINES } from '../support/database.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { scale } from '../support/scale.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after } from 'node:test';
+import { after } from '../support/cleanup.ts';
 
 export interface ExportedSpan {
   traceId: string;

@@ -1,9 +1,10 @@
 // Only in the long run: services and subscribers are processes that are killed and started again, and changes.test.ts covers the order of changes with two concurrent readers.
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { connectOwner } from '../../db/driver.ts';
+import { after } from '../support/cleanup.ts';
 import { createDatabase } from '../support/database.ts';
 import { newDataFolder, start } from '../support/process.ts';
 import { firstSeed, report, runConcurrently, seededRandom, Tally } from '../support/scale.ts';

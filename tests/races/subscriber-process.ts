@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { after } from '../support/cleanup.ts';
 import { waitFor } from '../support/wait.ts';
 import { readBatches, readCursor, type SubscriberOptions, stateFile } from './subscriber-file.ts';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { databaseOf, startNode } from '../faults/node.ts';
+import { after } from '../support/cleanup.ts';
 import { expectError } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';

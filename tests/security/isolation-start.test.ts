@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
 import { readServiceLogin } from '../../db/roles.ts';
 import { StartupError } from '../../db/startup-error.ts';
+import { after } from '../support/cleanup.ts';
 import { createDatabase, createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
 import { sample } from '../support/scale.ts';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { readInTenant, writeInTenant } from '../../db/tenant-scope.ts';
+import { after } from '../support/cleanup.ts';
 import { NO_DEADLINES } from '../support/database.ts';
 import { scale } from '../support/scale.ts';
 import { PASSWORD } from '../support/service.ts';

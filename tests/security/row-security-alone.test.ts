@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { connectOwner, type Sql } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { readServiceLogin } from '../../db/roles.ts';
+import { after } from '../support/cleanup.ts';
 import { report } from '../support/scale.ts';
 import { Client, PASSWORD, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import net from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { databaseOf, startNode } from '../faults/node.ts';
+import { after } from '../support/cleanup.ts';
 import { request, sendRaw } from '../support/raw.ts';
 import { scale } from '../support/scale.ts';
 import { startService } from '../support/service.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { createCertificate } from '../support/certificate.ts';
+import { after } from '../support/cleanup.ts';
 import { Receiver } from '../support/receiver.ts';
 import { sample } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';

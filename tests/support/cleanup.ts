@@ -1,8 +1,12 @@
-/** Cleanup at the end of a test file, which may be registered anywhere in it. Several files share a process. */
+/** Cleanup at the end of a test or of a test file, which may be registered anywhere in it. Several files share a process. */
 
+/** Undefined while no test runs. */
+let testCleanups: (() => unknown)[] | undefined;
 const fileCleanups: (() => unknown)[] = [];
 const workerCleanups: (() => unknown)[] = [];
 
+/** Registers the cleanup of what the running test uses, or, outside of tests, of what the file uses. */
+export const after = (work: () => unknown): void => void (testCleanups ?? fileCleanups).push(work);
 export const afterFile = (work: () => unknown): void => void fileCleanups.push(work);
 
 /** Registers the cleanup of something that all files of a process share, such as the browser. */
@@ -15,7 +19,15 @@ export const onHang = (work: () => Promise<string[]>): void => void hangReports.
 export const describeHang = async (): Promise<string[]> =>
   (await Promise.all(hangReports.map((work) => work()))).flat();
 
-/** Called by scripts/test-worker.js after each file. */
+/** Called by scripts/test-worker.js before and after each test, and after each file. */
+export function startTest(): void {
+  testCleanups = [];
+}
+export function runAfterTest(): Promise<void> {
+  const cleanups = testCleanups ?? [];
+  testCleanups = undefined;
+  return runAll(cleanups);
+}
 export const runAfterFile = (): Promise<void> => runAll(fileCleanups);
 export const runAfterWorker = (): Promise<void> => runAll(workerCleanups);
 

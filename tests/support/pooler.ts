@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { after } from 'node:test';
 import { connectionSettings, defaultConnectionTiming } from '../../db/driver.ts';
+import { after } from './cleanup.ts';
 
 /** The behavior of a connection pooler such as PgBouncer. */
 export interface PoolerBehavior {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { after } from './cleanup.ts';
 
 /** A connection loss at the commit of one transaction. */
 export interface Cut {

@@ -1,6 +1,5 @@
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { after } from 'node:test';
 import { type Database, openDatabase } from '../../db/connect.ts';
 import { type ConnectionTiming, connectOwner, type Sql, type Tx } from '../../db/driver.ts';
 import { buildApp } from '../../server/app.ts';
@@ -9,7 +8,7 @@ import { type Environment, readConfig } from '../../server/config.ts';
 import type { App } from '../../server/context.ts';
 import type { Limits } from '../../server/http/limits.ts';
 import type { Timing } from '../../server/timing.ts';
-import { afterWorker } from './cleanup.ts';
+import { after, afterWorker } from './cleanup.ts';
 import { CHEAP_HASH, createDatabase, NO_DEADLINES, PASSWORD } from './database.ts';
 import { recentLog } from './logs.ts';
 import { delayRandomly } from './statements.ts';
