@@ -37,7 +37,7 @@ const FOLDERS = [
   'http',
 ];
 /** Files of server/ itself that folders may import. The others assemble the service and start it. */
-const SHARED = ['config.ts', 'context.ts', 'periodic-job.ts', 'timing.ts', 'version.ts'];
+const SHARED = ['cache.ts', 'config.ts', 'context.ts', 'periodic-job.ts', 'timing.ts', 'version.ts'];
 /** The only folders that may import the application: they start it. */
 const STARTS_APP = ['process'];
 

@@ -144,7 +144,7 @@ function runWorker() {
   const end = (error) => {
     if (!current) return;
     const { file, startedAt, used, lines, passed, failed } = current;
-    if (error && failed === 0) fail(file, file, error);
+    if (error) fail(file, file, error);
     finished.push({ file: nameOf(file), ms: Date.now() - startedAt, inFirefox });
     const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s${describeUsed(used)}`;
     console.log(
@@ -191,7 +191,8 @@ function runWorker() {
     if (message.type === 'test' && message.failed && message.error)
       fail(current.file, message.name, message.error, message.log);
     if (message.type === 'file') {
-      if (message.failed) end(message.error || 'The file failed.');
+      // A file whose tests failed has no error of its own, unless its hooks failed, too, or it was not loaded to its end.
+      if (message.failed) end(message.error || (current.failed === 0 ? 'The file failed.' : ''));
       else end(current.tests === 0 ? 'The file has no tests.' : '');
       next();
     }

@@ -152,7 +152,7 @@ declare module 'fastify' {
 /** Creates the Fastify instance with what all domains share: load shedding, deadlines, access log, validation and errors. */
 async function createFastify(deps: Dependencies): Promise<App> {
   const { config, timing, db, metrics } = deps;
-  const pages = new ConsolePages(deps.consoleFolder, config.menuNames);
+  const pages = new ConsolePages(deps.consoleFiles, config.menuNames);
   const limits = { ...defaultLimits, ...deps.limits };
   const connections = new Connections(config, timing, limits);
   const loadShedder = new LoadShedder(limits, (ids) => db.use((sql) => readTopLevelTenants(sql, ids)));

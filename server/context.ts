@@ -9,6 +9,7 @@ import type {
 import type { Database } from '../db/connect.ts';
 import type { PasswordCost, Passwords } from './auth/passwords.ts';
 import type { Config } from './config.ts';
+import type { ConsoleFiles } from './console/files.ts';
 import type { Output } from './http/access-log.ts';
 import type { Limits } from './http/limits.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -27,8 +28,8 @@ export interface Dependencies extends CommonOptions {
 interface CommonOptions {
   db: Database;
   config: Config;
-  /** The folder of the built console; by default where the build puts it. */
-  consoleFolder?: URL;
+  /** The files of the console; by default those of its build. */
+  consoleFiles?: ConsoleFiles;
   /** Resolves host names; by default DNS. */
   resolve?: Resolve;
   /** Milliseconds by which the clock of access tokens is ahead of the database's clock; for tests of expiry. */

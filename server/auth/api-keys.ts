@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/connect.ts';
+import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
 import type { KeyToken } from './claims.ts';
 import { hashKey, isKey } from './key-format.ts';
@@ -14,7 +14,7 @@ const MAX_CACHED = 10_000;
  */
 export class KeyReader {
   private readonly db: Database;
-  private readonly found = new LRUCache<string, KeyToken>({ max: MAX_CACHED });
+  private readonly found = createCache<KeyToken>(MAX_CACHED);
 
   constructor(db: Database) {
     this.db = db;

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
 import { type TokenSigner, verifyAccessToken } from './access-tokens.ts';
 import type { KeyHolder, KeyToken, KnownKey, VerifiedToken } from './claims.ts';
@@ -10,9 +10,9 @@ import type { KeyHolder, KeyToken, KnownKey, VerifiedToken } from './claims.ts';
  */
 export class TokenReader {
   private readonly signer: TokenSigner;
-  private readonly verified = new LRUCache<string, Verified>({ max: MAX_CACHED });
+  private readonly verified = createCache<Verified>(MAX_CACHED);
   /** What requests learned about the API keys that tokens were issued to. All tokens of a key share it. */
-  private readonly knownKeys = new LRUCache<string, KnownKey>({ max: MAX_CACHED });
+  private readonly knownKeys = createCache<KnownKey>(MAX_CACHED);
 
   constructor(signer: TokenSigner) {
     this.signer = signer;

@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { etagOfText } from '../http/etag.ts';
 import type { StaticContent } from '../http/static-content.ts';
 
+/** The build's output, relative to dist/server/console. */
+const BUILD_FOLDER = new URL('../../console/', import.meta.url);
+
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -22,11 +25,14 @@ const ENCODINGS = [
   { encoding: 'gzip', extension: '.gz' },
 ];
 
+/** The files of the console by URL path, such as `/assets/main-4f2a.js`. */
+export type ConsoleFiles = ReadonlyMap<string, StaticContent>;
+
 /**
- * Reads the files of a folder, by URL path such as `/assets/main-4f2a.js`. A missing folder counts as empty. All are kept in
- * memory: they are few, and no path that a client sends reaches the disk.
+ * Reads the files of the console. A missing folder counts as empty. All are kept in memory: they are few, and no path that a
+ * client sends reaches the disk.
  */
-export function readFiles(folder: URL): Map<string, StaticContent> {
+export function readConsoleFiles(folder: URL = BUILD_FOLDER): ConsoleFiles {
   const root = fileURLToPath(folder);
   const files = new Map<string, StaticContent>();
   if (!fs.existsSync(root)) return files;

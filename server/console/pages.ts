@@ -3,10 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiError } from '../http/errors.ts';
 import { etagOfText } from '../http/etag.ts';
 import { type StaticContent, sendContent } from '../http/static-content.ts';
-import { readFiles } from './files.ts';
-
-/** The build's output, relative to dist/server/console. */
-const BUILD_FOLDER = new URL('../../console/', import.meta.url);
+import { type ConsoleFiles, readConsoleFiles } from './files.ts';
 
 /** The URL paths of the console's screens, as in console/src/routes.tsx, tenants/tenants.tsx and webhooks/webhooks.tsx. */
 const SCREEN_PATH =
@@ -25,8 +22,8 @@ export class ConsolePages {
   private readonly page: string | undefined;
 
   /** `menuNames` are the names that the platform has given to menus, by id. Like the rest of the console's files they are public. */
-  constructor(folder: URL = BUILD_FOLDER, menuNames: Readonly<Record<string, string>> = {}) {
-    this.files = readFiles(folder);
+  constructor(files: ConsoleFiles = readConsoleFiles(), menuNames: Readonly<Record<string, string>> = {}) {
+    this.files = new Map(files);
     const content = Buffer.from(JSON.stringify(menuNames));
     const type = 'application/json; charset=utf-8';
     this.files.set('/menus.json', { type, content, compressed: [], etag: etagOfText(content) });

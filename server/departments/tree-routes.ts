@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
 import type { Tx } from '../../db/driver.ts';
 import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
 import { readActing, writeActing } from '../access/acting.ts';
 import type { Caller } from '../auth/caller.ts';
+import { createCache } from '../cache.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { rejectIfMatch, writeHeaders } from '../http/etag.ts';
@@ -37,7 +37,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
   const largeTrees = new Semaphore(2);
   const largeTreesOfTenant = new KeyedSemaphore(1);
   // A tree that was too large for memory is not read twice the next time. A large tree can also have few nodes.
-  const knownLarge = new LRUCache<string, true>({ max: 1_000, ttl: KNOWN_LARGE_MS });
+  const knownLarge = createCache<true>(1_000, { ttl: KNOWN_LARGE_MS });
 
   app.get(
     `${path}/:id/children`,

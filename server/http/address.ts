@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../cache.ts';
 
 /**
  * Normalizes an address for counting. Some proxies append the port of each connection, which is left out. A client usually
@@ -55,4 +55,4 @@ export function isInNetworks(ip: string, networks: readonly string[]): boolean {
   blockLists.set(name, list);
   return list.check(plain, family === 6 ? 'ipv6' : 'ipv4');
 }
-const blockLists = new LRUCache<string, net.BlockList>({ max: 1_000 });
+const blockLists = createCache<net.BlockList>(1_000);

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../cache.ts';
 import type { FairShares, Member } from './fair-shares.ts';
 
 /** Returns the top-level ancestor of each tenant. */
@@ -17,7 +17,7 @@ const KEEP_MS = 60_000;
  * top-level tenant.
  */
 export class TopLevelTenants {
-  private readonly cached = new LRUCache<string, string>({ max: MAX_CACHED, ttl: KEEP_MS });
+  private readonly cached = createCache<string>(MAX_CACHED, { ttl: KEEP_MS });
   private readonly allShares: FairShares[];
   private readonly find: TopLevelTenantFinder;
   private lookingUp = false;

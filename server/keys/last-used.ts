@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/connect.ts';
+import { createCache } from '../cache.ts';
 import type { App } from '../context.ts';
 import { type KeyUse, recordUses } from './queries.ts';
 
@@ -14,7 +14,7 @@ const MAX_KEYS = 10_000;
  */
 export function recordKeyUses(app: App, db: Database): void {
   /** The keys whose use this process recorded less than a minute ago. The statement checks it for all processes. */
-  const recorded = new LRUCache<string, true>({ max: MAX_KEYS, ttl: MINUTE_MS });
+  const recorded = createCache<true>(MAX_KEYS, { ttl: MINUTE_MS });
   let uses: KeyUse[] = [];
   let timer: NodeJS.Timeout | undefined;
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createCache } from '../cache.ts';
 
 /** The bucket of a tenant or of an API key. It holds `capacity` tokens, and refills at `perSecond`. */
 export interface Bucket {
@@ -46,7 +46,7 @@ export function createBuckets(
   take: TakeTokens,
   now: () => number = () => performance.now(),
 ): (bucket: Bucket) => Decision | Promise<Decision> {
-  const leases = new LRUCache<string, Lease>({ max: MAX_BUCKETS });
+  const leases = createCache<Lease>(MAX_BUCKETS);
 
   async function renew(bucket: Bucket, lease: Lease): Promise<void> {
     const { perSecond } = bucket;

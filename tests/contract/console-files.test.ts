@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { readConsoleFiles } from '../../server/console/files.ts';
 import { after } from '../support/cleanup.ts';
 import { expectError } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
@@ -25,8 +26,8 @@ for (const [name, content] of [
 ] as const) {
   fs.writeFileSync(path.join(folder, name), content);
 }
-const service = await startService({}, { consoleFolder: pathToFileURL(`${folder}/`) });
-const withoutConsole = await startService({}, { consoleFolder: pathToFileURL(`${folder}/nowhere/`) });
+const service = await startService({}, { consoleFiles: readConsoleFiles(pathToFileURL(`${folder}/`)) });
+const withoutConsole = await startService({}, { consoleFiles: readConsoleFiles(pathToFileURL(`${folder}/nowhere/`)) });
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const html = { headers: { accept } };
 const screens = [

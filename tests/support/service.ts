@@ -5,6 +5,7 @@ import { type ConnectionTiming, connectOwner, type Sql, type Tx } from '../../db
 import { buildApp } from '../../server/app.ts';
 import type { PasswordCost } from '../../server/auth/passwords.ts';
 import { type Environment, readConfig } from '../../server/config.ts';
+import { type ConsoleFiles, readConsoleFiles } from '../../server/console/files.ts';
 import type { App } from '../../server/context.ts';
 import type { Limits } from '../../server/http/limits.ts';
 import type { Timing } from '../../server/timing.ts';
@@ -159,8 +160,8 @@ export interface ServiceOptions {
   passwordCost?: PasswordCost;
   /** Wraps the service's database, for example to observe or delay statements (statements.ts). */
   wrapDatabase?: (db: Database) => Database;
-  /** The folder of a built console. */
-  consoleFolder?: URL;
+  /** Other files of the console than those of its build. */
+  consoleFiles?: ConsoleFiles;
   /** Milliseconds by which the clock of access tokens is ahead of the database's. */
   tokenClockAheadMs?: () => number;
   /** Replaces the database's clock for quotas. */
@@ -223,6 +224,9 @@ export async function shareService(): Promise<Service> {
   return shared;
 }
 
+/** The services of a process share the files of the console, because reading them takes as long as ten requests. */
+const consoleFiles = readConsoleFiles();
+
 async function createService(
   environment: Environment = {},
   {
@@ -251,6 +255,7 @@ async function createService(
     config,
     passwordCost: CHEAP_HASH,
     output: recentLog,
+    consoleFiles,
     timing: { ...RELAXED_TIMING, ...timing },
     ...appOptions,
   });
