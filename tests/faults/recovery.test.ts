@@ -6,21 +6,19 @@ import { openDatabase } from '../../db/connect.ts';
 import { LOCKS, type Sql } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
 import { NO_DEADLINES } from '../support/database.ts';
-import {
-  assertStopped,
-  connectTo,
-  postgresOf,
-  type Run,
-  startWithoutDeadlines,
-  usedDataFolder,
-} from '../support/process.ts';
+import { assertStopped, connectTo, logIn, postgresOf, usedDataFolder } from '../support/process.ts';
 import { scale } from '../support/scale.ts';
+import { PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
+import { startNode } from './node.ts';
 
 test('the service restarts PostgreSQL when it or one of its backends is killed under load, and still prevents a second service on the folder', async () => {
   const dataDir = await usedDataFolder();
-  const run = startWithoutDeadlines(dataDir);
-  const admin = await run.admin();
+  const lines: string[] = [];
+  const progress = (line: string) => void lines.push(line);
+  const opened = await openDatabase({ ...readConfig({}), dataDir, timing: NO_DEADLINES, progress });
+  const node = await startNode(opened.service);
+  const admin = await logIn(node.base, PASSWORD);
   const acknowledged: string[] = [];
   let done = false;
   const writer = async () => {
@@ -33,36 +31,32 @@ test('the service restarts PostgreSQL when it or one of its backends is killed u
   const writers = Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(writer));
   for (let kills = 0; kills < scale(1, 5); kills++) {
     const before = acknowledged.length;
-    await waitFor('20 more departments were created', () => hasExited(run) || acknowledged.length > before + 20);
+    await waitFor('20 more departments were created', () => acknowledged.length > before + 20);
     const { pid } = postgresOf(dataDir);
     process.kill(pid, 'SIGKILL');
-    await waitFor(
-      'a new PostgreSQL is ready',
-      () => hasExited(run) || ![pid, undefined].includes(readyPostgresPid(dataDir)),
-    );
+    await waitFor('a new PostgreSQL is ready', () => ![pid, undefined].includes(readyPostgresPid(dataDir)));
   }
   const before = acknowledged.length;
-  await waitFor('writes succeed again', () => hasExited(run) || acknowledged.length > before + 20);
+  await waitFor('writes succeed again', () => acknowledged.length > before + 20);
   done = true;
   await writers;
   for (const location of acknowledged) assert.equal((await admin.get(location)).code, 200, location);
 
-  run.stderr = '';
+  lines.length = 0;
   const database = connectTo(dataDir);
   // Until the service has locked the folder again, it is still handling the former loss and does not report another one.
   await waitForFolderLock(database);
   const [{ victim }] = await database<[{ victim: number }]>`select pg_backend_pid() as victim`;
   process.kill(victim, 'SIGKILL');
-  await run.waitForOutput('PostgreSQL has stopped');
+  await waitFor('the loss is reported', () => lines.join().includes('PostgreSQL has stopped'));
   await database.end({ timeout: 1 });
   await waitFor('reads succeed again', async () => (await admin.get('/system/dept-api/list')).code === 200);
   await assertFolderInUse(dataDir);
   await admin.createDepartment();
-  assert.equal(await run.stop(), 0, run.stderr);
+  await node.close();
+  await opened.close();
   await assertStopped(dataDir);
 });
-
-const hasExited = (run: Run) => run.child.exitCode !== null;
 
 /** Returns the process id of PostgreSQL once it is ready. */
 function readyPostgresPid(dataDir: string): number | undefined {
