@@ -5,7 +5,7 @@ import net from 'node:net';
 import { test } from 'node:test';
 import { DEPTS, read } from '../support/expect.ts';
 import { scale, Tally } from '../support/scale.ts';
-import { type ApiResponse, type Client, startService } from '../support/service.ts';
+import { type ApiResponse, type Client, shareService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { databaseOf, startNode } from './node.ts';
 
@@ -15,8 +15,10 @@ import { databaseOf, startNode } from './node.ts';
  * while the departments are locked, so the figures do not depend on the machine.
  */
 
-const LIMIT = 200;
-const service = await startService();
+/** The first test has the default limit. The others send fewer requests everyday, to nodes with a lower one. */
+const LIMIT = scale(20, 200);
+const lowLimit = { limits: { requests: { min: LIMIT, max: scale(20, 1_000) } } };
+const service = await shareService();
 const admin = await service.createTenant();
 const top = await admin.createDepartment({ deptName: 'top' });
 const address = `${DEPTS}/${top}`;
@@ -29,11 +31,12 @@ const whileLocked = <T>(work: () => Promise<T>): Promise<T> =>
     return work();
   }) as Promise<T>;
 
-/** Sends `count` requests at once, waits until all but 200 are rejected, and runs `meanwhile` before the rest is served. */
+/** Sends `count` requests at once, waits until all but `limit` are rejected, and runs `meanwhile` before the rest is served. */
 async function sendAtOnce<A extends Pick<ApiResponse, 'status' | 'headers'>>(
   count: number,
   send: (n: number) => Promise<A>,
   meanwhile: () => Promise<void> = async () => {},
+  limit = LIMIT,
 ): Promise<{ counts: Record<string, number>; rejected: A[] }> {
   const tally = new Tally();
   const rejected: A[] = [];
@@ -43,9 +46,9 @@ async function sendAtOnce<A extends Pick<ApiResponse, 'status' | 'headers'>>(
       tally.add(response.status);
       if (response.status === 503) rejected.push(response);
     });
-    await waitFor(`${count - LIMIT} requests are rejected`, () => tally.get(503) >= count - LIMIT);
+    await waitFor(`${count - limit} requests are rejected`, () => tally.get(503) >= count - limit);
     await meanwhile();
-    assert.deepEqual(tally.counts, { 503: count - LIMIT });
+    assert.deepEqual(tally.counts, { 503: count - limit });
     return { responses };
   });
   await Promise.all(responses);
@@ -53,17 +56,17 @@ async function sendAtOnce<A extends Pick<ApiResponse, 'status' | 'headers'>>(
   return { counts: tally.counts, rejected };
 }
 
-const startFreshNode = async (): Promise<Client> => (await startNode(database)).as(admin);
+const startFreshNode = async (): Promise<Client> => (await startNode(database, lowLimit)).as(admin);
 
 test('of 600 requests sent at once 200 are queued and 400 are rejected immediately', async () => {
-  const caller = await startFreshNode();
-  const { counts } = await sendAtOnce(600, () => caller.get(address));
+  const caller = (await startNode(database)).as(admin);
+  const { counts } = await sendAtOnce(600, () => caller.get(address), undefined, 200);
   assert.deepEqual(counts, { 200: 200, 503: 400 });
 });
 
 test('clients that retry as soon as they are rejected are all served in the end', async () => {
   const caller = await startFreshNode();
-  const clients = scale(240, 1_500);
+  const clients = scale(30, 1_500);
   const counts = new Tally();
   /** Retries until the request is served. Any response but 200, or 503 with Retry-After, fails the test. */
   const retryUntilServed = async () => {
@@ -84,19 +87,19 @@ test('clients that retry as soon as they are rejected are all served in the end'
   await requests;
   assert.equal(counts.get(200), clients);
   // The service has recovered.
-  const after = await Promise.all(Array.from({ length: 64 }, () => caller.get(address)));
+  const after = await Promise.all(Array.from({ length: scale(16, 64) }, () => caller.get(address)));
   for (const response of after) assert.equal(response.code, 200, response.text);
 });
 
 test('clients that disconnect free their slots, however they disconnect', async () => {
-  const node = await startNode(database);
+  const node = await startNode(database, lowLimit);
   const caller = node.as(admin);
   const { hostname, port } = new URL(node.base);
   const request = (method: string, ...lines: string[]) =>
     [`${method} HTTP/1.1`, 'Host: banyan', `Authorization: Bearer ${admin.token}`, ...lines].join('\r\n');
   const get = request(`GET ${address}`, '', '');
   const half = request(`POST ${DEPTS}`, 'Content-Type: application/json', 'Content-Length: 20', '', '{"deptName":"h');
-  // 40 requests: if more ended in a tenth of a second, the limit would rise above 200 for a while.
+  // 40 requests: if more ended in a tenth of a second, the limit of 200 would rise for a while.
   const cases: [clients: number, text: string, requests: number, disconnect: (socket: net.Socket) => void][] = [
     [5, get, 1, (socket) => socket.destroy()],
     [5, get, 1, (socket) => socket.resetAndDestroy()],
@@ -123,13 +126,14 @@ test('clients that disconnect free their slots, however they disconnect', async 
       await waitFor('all connections are closed', () => open === 0);
     }
   });
-  // All slots are free: the service queues 200 requests again.
-  const { counts } = await sendAtOnce(300, () => caller.get(address));
-  assert.deepEqual(counts, { 200: 200, 503: 100 });
+  // All slots are free: the service queues as many requests again.
+  const { counts } = await sendAtOnce(1.5 * LIMIT, () => caller.get(address));
+  assert.deepEqual(counts, { 200: LIMIT, 503: LIMIT / 2 });
 });
 
 test('rejected writes are not executed, and acknowledged writes are', async () => {
-  const node = await startNode(database);
+  const node = await startNode(database, lowLimit);
+  const writes = 1.5 * LIMIT;
   // Now the token is cached. Until a token is verified, a request takes a slot before its body has arrived.
   assert.equal((await node.as(admin).get('/auth/me')).status, 200);
   let arrived = 0;
@@ -144,22 +148,22 @@ test('rejected writes are not executed, and acknowledged writes are', async () =
   const send = async () => {
     const request = http.request(`${node.base}${DEPTS}`, { method: 'POST', headers, agent: false });
     request.flushHeaders();
-    await waitFor('all headers have arrived', () => arrived === 300);
+    await waitFor('all headers have arrived', () => arrived === writes);
     request.end(body);
     const [response] = (await once(request, 'response')) as [http.IncomingMessage];
     response.resume();
     return { status: response.statusCode ?? 0, headers: response.headers };
   };
-  const { counts } = await sendAtOnce(300, send);
-  assert.deepEqual(counts, { 200: 200, 503: 100 });
-  assert.equal((await read(admin, `${DEPTS}/list?deptName=flood&pageSize=1`)).total, 200);
+  const { counts } = await sendAtOnce(writes, send);
+  assert.deepEqual(counts, { 200: LIMIT, 503: LIMIT / 2 });
+  assert.equal((await read(admin, `${DEPTS}/list?deptName=flood&pageSize=1`)).total, LIMIT);
 });
 
 test('a load-shedding error has the requested language and format, and the request id', async () => {
   const caller = await startFreshNode();
   const headers = { accept: 'application/problem+json', 'accept-language': 'en', 'x-request-id': 'test-request' };
   const { rejected } = await sendAtOnce(
-    201,
+    LIMIT + 1,
     () => caller.get(address, { headers }),
     // Health checks are never rejected.
     async () => assert.equal((await caller.get('/health/ready')).status, 200),

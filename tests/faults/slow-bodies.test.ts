@@ -5,13 +5,13 @@ import { isUploading } from '../../server/http/uploads.ts';
 import { after } from '../support/cleanup.ts';
 import { DEPTS, expectError, read } from '../support/expect.ts';
 import { csv, form } from '../support/import.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { databaseOf, type Node, startNode } from './node.ts';
 
 /** Bodies and files that arrive slowly: this time does not count towards the deadline of the response. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const database = await databaseOf(service);
 

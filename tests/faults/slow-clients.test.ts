@@ -6,13 +6,13 @@ import { setInterval } from 'node:timers';
 import { after } from '../support/cleanup.ts';
 import { DEPTS, read } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { databaseOf, startNode } from './node.ts';
 
 /** Clients that open a connection and send their request slowly, or never. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const id = await admin.createDepartment({ deptName: 'still here' });
 

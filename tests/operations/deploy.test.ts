@@ -9,7 +9,7 @@ import { isNetwork } from '../../server/http/address.ts';
 import { defaultTiming } from '../../server/timing.ts';
 import { readDockerfile } from '../support/dockerfile.ts';
 import { newDataFolder, project } from '../support/process.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 /** The files of deploy/: what they say about each other and about the service. */
 
@@ -84,7 +84,7 @@ test('the Kubernetes manifests refer to each other, and their probes to routes o
   assert.equal(byKind.Service.spec.ports[0].targetPort, 'http');
   assert.equal(byKind.Ingress.spec.rules[0].http.paths[0].backend.service.name, byKind.Service.metadata.name);
 
-  const service = await startService();
+  const service = await shareService();
   for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
     const { path: route, port } = container[probe].httpGet;
     assert.equal(port, 'http');

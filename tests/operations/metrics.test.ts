@@ -4,7 +4,7 @@ import http from 'node:http';
 import { test } from 'node:test';
 import { DURATIONS, scrape } from '../support/metrics.ts';
 import { Receiver } from '../support/receiver.ts';
-import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
+import { FAST_WEBHOOK_POLLING, shareService, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** The metrics of one process, on the main listener. */
@@ -16,13 +16,18 @@ const service = await startService(
 );
 const { root, anonymous, base } = service;
 const tenant = await service.createTenant();
+/** Another one, which seals nothing and serves one request at a time. */
+const limited = await startService(
+  { BANYAN_METRICS: '1' },
+  { timing: { sealMs: 3_600_000 }, limits: { requests: { min: 1, max: 1 } } },
+);
 
 /** Waits until a metric has a value. */
 const waitForValue = (name: string, labels: Record<string, string>, expected: number) =>
   waitFor(`${name} is ${expected}`, async () => (await scrape(base)).sum(name, labels) === expected);
 
 test('without the settings there are no metrics', async () => {
-  const { root: other, app } = await startService();
+  const { root: other, app } = await shareService();
   assert.equal((await other.get('/metrics')).status, 404);
   assert.equal(app.metrics, undefined);
 });
@@ -183,11 +188,7 @@ test('quotas and open reservations are counted', async () => {
 });
 
 test('the age of unsealed changes is that of the oldest one', async () => {
-  const {
-    root: other,
-    base: address,
-    superuser,
-  } = await startService({ BANYAN_METRICS: '1' }, { timing: { sealMs: 3_600_000 } });
+  const { root: other, base: address, superuser } = limited;
   await superuser`delete from banyan.unsealed_changes`;
   await other.createDepartment();
   await other.createDepartment();
@@ -199,8 +200,7 @@ test('the age of unsealed changes is that of the oldest one', async () => {
 });
 
 test('rejected requests are counted as shed', async () => {
-  const limits = { requests: { min: 1, max: 1 } };
-  const { root: other, base: address } = await startService({ BANYAN_METRICS: '1' }, { limits });
+  const { root: other, base: address } = limited;
   await other.createDepartment();
   const responses = await Promise.all(Array.from({ length: 30 }, () => other.get(`${DEPTS}/list`)));
   const rejected = responses.filter(({ status }) => status === 503).length;
@@ -213,16 +213,16 @@ test('rejected requests are counted as shed', async () => {
 });
 
 test('while the database is unavailable, the metrics of the process are served', async () => {
-  const { base: address, superuser, root: other } = await startService({ BANYAN_METRICS: '1' });
-  await other.get(`${DEPTS}/list`);
+  const { superuser } = service;
+  await root.get(`${DEPTS}/list`);
   const [{ name }] = await superuser<[{ name: string }]>`select current_database() as name`;
   await superuser.unsafe(`alter database "${name}" connection limit 0`);
   await superuser`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = ${name} and pid <> pg_backend_pid()`;
-  const scraped = await scrape(address);
+  const scraped = await scrape(base);
   assert.equal(scraped.sum('banyan_db_up'), 0);
   assert.equal(scraped.sum('banyan_ledger_unsealed_changes'), undefined);
   assert.ok((scraped.sum('process_resident_memory_bytes') ?? 0) > 0);
   await superuser.unsafe(`alter database "${name}" connection limit -1`);
-  await waitFor('the figures are back', async () => (await scrape(address)).sum('banyan_db_up') === 1);
+  await waitFor('the figures are back', async () => (await scrape(base)).sum('banyan_db_up') === 1);
 });
