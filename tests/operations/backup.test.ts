@@ -40,12 +40,12 @@ function startWriters(admin: Client, count: number) {
 test('a backup that is taken under load contains every write that was acknowledged before its end', async (t) => {
   const service = await serveInProcess({ BANYAN_DATA_DIR: dataDir });
   const admin = await service.admin();
-  const writers = startWriters(admin, scale(2, 8));
+  const writers = startWriters(admin, scale(1, 8));
   await waitFor('there are writes before the backup', () => writers.acknowledged.length >= scale(20, 5_000));
   const backup = await runTool('backup', dataDir, ['--to', folder]);
   assert.equal(backup.status, 0, backup.stderr);
   const count = writers.acknowledged.length;
-  await waitFor('there are writes after the backup', () => writers.acknowledged.length > count + 20);
+  await waitFor('there are writes after the backup', () => writers.acknowledged.length > count + scale(3, 20));
   await writers.stop();
   await service.stop();
 
@@ -54,7 +54,7 @@ test('a backup that is taken under load contains every write that was acknowledg
   const during = writers.acknowledged.filter(isDuring).length;
   assert.ok(during > 0, 'the service wrote while the backup was taken');
   const restored = newDataFolder();
-  const restore = await runTool('restore', restored, ['--from', folder]);
+  const restore = await callTool('restore', restored, ['--from', folder]);
   assert.equal(restore.status, 0, restore.stderr);
   assert.match(restore.stderr, /The ledger is intact and contains that of the backup/);
   assert.match(restore.stderr, /Next: start the service, and take a new backup/);
@@ -111,9 +111,10 @@ test('a restore refuses an existing or running database and a damaged backup', a
   assert.deepEqual([running.status, /Stop the service first/.test(running.stderr)], [2, true], running.stderr);
   await server.stop();
   const target = newDataFolder();
-  const file = path.join(folder, 'postgres/global/pg_control');
+  // The first file, because a restore copies and compares one after the other.
+  const file = path.join(folder, Object.keys(manifestOf(folder).files)[0] as string);
   const content = fs.readFileSync(file);
-  fs.writeFileSync(file, Buffer.concat([content.subarray(0, 100), Buffer.from('x'), content.subarray(101)]));
+  fs.writeFileSync(file, Buffer.concat([Buffer.from('x'), content.subarray(1)]));
   const damaged = await restoreTo(target);
   assert.deepEqual([damaged.status, /is not as it was written/.test(damaged.stderr)], [2, true], damaged.stderr);
   assert.deepEqual(fs.readdirSync(target), [], 'nothing was restored');
