@@ -5,18 +5,35 @@ import { openDatabase } from '../../db/connect.ts';
 import { connectOwner } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
 import { serve } from '../../server/process/serve.ts';
-import { after } from '../support/cleanup.ts';
-import { createDatabase, NO_DEADLINES } from '../support/database.ts';
+import { after, afterFile } from '../support/cleanup.ts';
+import { CHEAP_HASH, createDatabase, NO_DEADLINES } from '../support/database.ts';
 import { type Run, startOnDatabase } from '../support/process.ts';
 import { request, sendAndDisconnect, sendRaw } from '../support/raw.ts';
+import { isLong } from '../support/scale.ts';
 import { Client, PASSWORD, RELAXED_TIMING } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-/** The tests read the output of one process with the most verbose log level. */
+/** Serves in this process, because starting another one takes long. */
+async function serveHere(timing = {}) {
+  const config = readConfig({ DATABASE_URL: databaseUrl, PORT: '0', BANYAN_LOG_LEVEL: 'trace' });
+  const db = await openDatabase({ ...config, timing: NO_DEADLINES });
+  const output = { stdout: '', stderr: '', write: (line: string) => (output.stdout += line) };
+  const options = { db, config, output, passwordCost: CHEAP_HASH };
+  const { port, close } = await serve({ ...options, timing: { ...RELAXED_TIMING, shutdownMs: 600_000, ...timing } });
+  let stopping: Promise<number> | undefined;
+  const stop = () =>
+    (stopping ??= close()
+      .then(() => db.close())
+      .then(() => 0));
+  afterFile(stop);
+  return Object.assign(output, { ready: async () => new Client(`http://127.0.0.1:${port}`), stop });
+}
+
+/** The tests read the output of one service with the most verbose log level. In the long run it is a process. */
 const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
-const run = startOnDatabase(databaseUrl, { BANYAN_LOG_LEVEL: 'trace' });
+const run = isLong ? startOnDatabase(databaseUrl, { BANYAN_LOG_LEVEL: 'trace' }) : await serveHere();
 const anonymous = await run.ready();
 const { base } = anonymous;
 
@@ -152,22 +169,18 @@ test('no line contains a password or token, however a request ends', async () =>
 
 test('a request that exceeds its deadline is logged without its search text', async () => {
   const { token } = await logIn('admin', PASSWORD);
-  const config = readConfig({ DATABASE_URL: databaseUrl, PORT: '0', BANYAN_LOG_LEVEL: 'trace' });
-  const db = await openDatabase({ ...config, timing: NO_DEADLINES });
-  const output = { stdout: '', write: (line: string) => (output.stdout += line) };
-  const { port, close } = await serve({ db, config, output, timing: { ...RELAXED_TIMING, responseMs: 1_000 } });
+  const output = await serveHere({ responseMs: 1_000 });
+  const late = new Client((await output.ready()).base, token);
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.departments in access exclusive mode`;
-    const client = new Client(`http://127.0.0.1:${port}`, token);
-    const late = await client.get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
-    assert.equal(late.status, 503);
+    const { status } = await late.get('/system/dept-api/list?deptName=redundancies', withId('late-1'));
+    assert.equal(status, 503);
     const [warned, completed] = await linesOf('late-1', output);
     assert.equal(warned.msg, 'request timed out');
     assert.equal(completed.status, 503);
   });
   // The lock is released and the query completes, too late for a response. Then the service stops.
-  await close();
-  await db.close();
+  await output.stop();
   assert.ok(!output.stdout.includes('redundancies'), output.stdout);
 });
 

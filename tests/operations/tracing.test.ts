@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { context, diag, propagation, trace } from '@opentelemetry/api';
 import { traceContextOf } from '../../server/http/trace-context.ts';
+import { afterFile } from '../support/cleanup.ts';
 import { takeRecentLog } from '../support/logs.ts';
-import { startOnDatabase } from '../support/process.ts';
+import { serveInProcess, startOnDatabase } from '../support/process.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
-import { scale } from '../support/scale.ts';
+import { isLong } from '../support/scale.ts';
 import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { type ExportedSpan, startCollector } from './trace-collector.ts';
@@ -104,21 +106,32 @@ test('a traceparent of a later version is accepted', () => {
 const attribute = ({ attributes }: ExportedSpan, name: string) =>
   Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
 
+/** Starts two workers in the long run. Everyday it serves in this process, because starting others takes long. */
+async function startTraced(settings: Record<string, string>) {
+  const all = { ...environment, ...settings };
+  if (isLong) {
+    const run = startOnDatabase(plain.databaseUrl, { ...all, BANYAN_WORKERS: '2' }, { timing: FAST_WEBHOOK_POLLING });
+    const stop = async () => assert.equal(await run.stop(), 0, run.stderr);
+    return { admin: () => run.admin(), stdout: () => run.stdout, stop };
+  }
+  // OpenTelemetry reads the environment of the process.
+  Object.assign(process.env, settings);
+  const { admin, stop } = await serveInProcess({ DATABASE_URL: plain.databaseUrl, ...all }, FAST_WEBHOOK_POLLING);
+  afterFile(() => {
+    for (const name of Object.keys(settings)) delete process.env[name];
+    for (const api of [trace, context, propagation, diag]) api.disable();
+  });
+  return { admin, stdout: readLog, stop };
+}
+
 test('with OTEL_EXPORTER_OTLP_ENDPOINT each request is exported as a span of its trace', async () => {
-  const traced = startOnDatabase(
-    plain.databaseUrl,
-    {
-      ...environment,
-      // With one worker the service is one process.
-      BANYAN_WORKERS: String(scale(1, 2)),
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-      OTEL_BSP_SCHEDULE_DELAY: '50',
-    },
-    { timing: FAST_WEBHOOK_POLLING },
-  );
+  const traced = await startTraced({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+  });
   const client = await traced.admin();
-  const { message, logged } = await createWith({ traceparent }, client, { stdout: () => traced.stdout });
+  const { message, logged } = await createWith({ traceparent }, client, traced);
   await client.get('/health/live', { headers: { traceparent } });
   const missing = `${DEPTS}/987654321`;
   await client.get(`${missing}?includeDeleted=true`, { headers: { traceparent } });
@@ -140,7 +153,7 @@ test('with OTEL_EXPORTER_OTLP_ENDPOINT each request is exported as a span of its
     collector.spans.find(({ name }) => name === 'POST /auth/login'),
   );
   assert.ok(!login.parentSpanId);
-  assert.equal(await traced.stop(), 0, traced.stderr);
+  await traced.stop();
   assert.deepEqual(
     collector.spans.filter(({ name }) => name.includes('/health/')),
     [],
