@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { decodeJwt } from 'jose';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { launch, serviceProcess } from '../support/process.ts';
 import { isLong, scale } from '../support/scale.ts';
-import { Client, PASSWORD, RELAXED_TIMING, startService } from '../support/service.ts';
+import { Client, PASSWORD, RELAXED_TIMING, type Service, shareService, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
+import { databaseOf, startNode } from './node.ts';
 
 /** Wrong clocks, midnight in several time zones, and 29 February. */
 
@@ -15,8 +16,24 @@ const TENANTS = '/system/tenant-api';
 const HOUR = 3_600;
 const shiftedClock = fileURLToPath(new URL('./shifted-clock.js', import.meta.url));
 
+/** A node with a clock of its own, by which `run` runs what calls it. */
+interface ClockedNode {
+  base: string;
+  run<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Starts a node whose clock is off by this many seconds, in this process: the clock is off only while the node is called. */
+async function startShiftedNodeHere(t: TestContext, service: Service, seconds: number): Promise<ClockedNode> {
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + seconds * 1_000 });
+    return work().finally(() => t.mock.timers.reset());
+  };
+  const { base } = await run(async () => startNode(await databaseOf(service)));
+  return { base, run };
+}
+
 /** Starts a node as a process whose clock is off by this many seconds. */
-async function startShiftedNode(databaseUrl: string, seconds: number): Promise<Client> {
+async function startShiftedNode(databaseUrl: string, seconds: number): Promise<ClockedNode> {
   const options = { timing: RELAXED_TIMING, connectionTiming: NO_DEADLINES, passwordCost: CHEAP_HASH };
   const run = launch(['--import', shiftedClock, serviceProcess], {
     cwd: os.tmpdir(),
@@ -33,24 +50,25 @@ async function startShiftedNode(databaseUrl: string, seconds: number): Promise<C
   // The times in its log prove that the clock is off.
   const difference = (JSON.parse(run.stdout.split('\n')[0] as string).time - Date.now()) / 1000 - seconds;
   assert.ok(Math.abs(difference) < HOUR, `the clock is ${difference} seconds from where it should be`);
-  return node;
+  return { base: node.base, run: (work) => work() };
 }
 
-async function logIn({ base }: Client) {
-  const { data, text } = await new Client(base).post('/auth/login', {
-    tenantId: '000000',
-    username: 'admin',
-    password: PASSWORD,
-  });
+async function logIn({ base, run }: ClockedNode) {
+  const body = { tenantId: '000000', username: 'admin', password: PASSWORD };
+  const { data, text } = await run(() => new Client(base).post('/auth/login', body));
   assert.ok(data?.access_token, text);
   return data as { access_token: string; refresh_token: string; expires_in: number };
 }
 
-test('nodes whose clocks are two hours fast or slow accept each other’s tokens for their whole lifetime', async () => {
-  const { databaseUrl, anonymous } = await startService();
+test('nodes whose clocks are two hours fast or slow accept each other’s tokens for their whole lifetime', async (t) => {
+  const service = await shareService();
+  const right: ClockedNode = { base: service.base, run: (work) => work() };
   // A fast clock shows both: it issues tokens too late, and checks them too late.
-  const shifted = (isLong ? [2, -2] : [2]).map((hours) => startShiftedNode(databaseUrl, hours * HOUR));
-  const nodes = [anonymous, ...(await Promise.all(shifted))];
+  const shifted = isLong
+    ? await Promise.all([2, -2].map((hours) => startShiftedNode(service.databaseUrl, hours * HOUR)))
+    : [await startShiftedNodeHere(t, service, 2 * HOUR)];
+  const nodes = [right, ...shifted];
+  const readMe = ({ base, run }: ClockedNode, token: string) => run(() => new Client(base, token).get('/auth/me'));
   for (const from of nodes) {
     const before = Date.now() / 1000;
     const { access_token, refresh_token, expires_in } = await logIn(from);
@@ -58,11 +76,11 @@ test('nodes whose clocks are two hours fast or slow accept each other’s tokens
     // The token was issued between these two moments by the database's clock, which is right, in whole seconds.
     assert.ok(exp >= before + expires_in - 2, `${exp} is before ${before} + ${expires_in}`);
     assert.ok(exp <= Date.now() / 1000 + expires_in + 2, `${exp} is after the expected expiry`);
-    for (const { base } of nodes) assert.equal((await new Client(base, access_token).get('/auth/me')).code, 200);
-    const other = nodes[(nodes.indexOf(from) + 1) % nodes.length] as Client;
-    const { data, code } = await other.post('/auth/refresh', { refresh_token });
+    for (const node of nodes) assert.equal((await readMe(node, access_token)).code, 200);
+    const other = nodes[(nodes.indexOf(from) + 1) % nodes.length] as ClockedNode;
+    const { data, code } = await other.run(() => new Client(other.base).post('/auth/refresh', { refresh_token }));
     assert.equal(code, 200);
-    assert.equal((await new Client(from.base, data.access_token).get('/auth/me')).code, 200);
+    assert.equal((await readMe(from, data.access_token)).code, 200);
   }
 });
 
@@ -102,7 +120,7 @@ describe('periods', () => {
   }
 
   test('29 February is accepted only in leap years, as the first and as the last day', async () => {
-    const service = await startService();
+    const service = await shareService();
     const admin = await service.createTenant();
     const { root } = service;
     // The years are so far from the present that the results do not depend on the day of the test.
