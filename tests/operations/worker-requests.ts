@@ -40,7 +40,7 @@ export const callOverNewConnections = ({ base, token }: Client) => {
 /** Sends requests until so many live workers have answered. Returns their process ids. */
 export const waitForAnswers = (of: Run, call: ReturnType<typeof callOverNewConnections>, workers: number) =>
   waitFor(`${workers} workers have answered`, async () => {
-    await call('GET', `${DEPTS}/list`);
+    await call('GET', '/health/live');
     const alive = [...answeringPids(of)].filter(isAlive);
     return alive.length === workers ? alive : undefined;
   });
