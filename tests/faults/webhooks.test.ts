@@ -14,12 +14,14 @@ const timing = { ...FAST_WEBHOOK_POLLING, webhookLeaseMs: 600_000 };
 const start = (databaseUrl?: string) =>
   startService({ ...environment, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) }, { timing });
 
+const first = await start();
+
 const register = async (admin: Client, { url }: Receiver): Promise<string> =>
   (await admin.post(path, { url, kinds: ['department.*'] })).data.id;
 
 test('the messages of a node that has died are sent by another node once its lease has expired', async () => {
-  const { superuser, ...service } = await start();
-  const admin = await service.createTenant();
+  const { superuser } = first;
+  const admin = await first.createTenant();
   const [receiver, other] = [await Receiver.start(), await Receiver.start()];
   const id = await register(admin, receiver);
   await register(admin, other);
@@ -39,7 +41,6 @@ test('the messages of a node that has died are sent by another node once its lea
 });
 
 test('a message in flight at a stop is sent again by the next start', async () => {
-  const first = await start();
   const admin = await first.createTenant();
   const receiver = await Receiver.start(() => undefined);
   await register(admin, receiver);
