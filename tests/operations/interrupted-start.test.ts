@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { startEmbedded } from '../../db/embedded/cluster.ts';
 import { commandOf } from '../../db/embedded/processes.ts';
 import { assertStopped, connectTo, newDataFolder, postgresOf, usedDataFolder } from '../support/process.ts';
+import { isLong } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
 
 test('a stale lock file with the pid of another process does not prevent a start, and that process is not touched', async () => {
@@ -64,7 +65,8 @@ const checkpointerOf = (pid: number) =>
   });
 
 test('the files of first starts that were killed are removed', async () => {
-  const dataDir = newDataFolder();
+  // A first start takes long.
+  const dataDir = isLong ? newDataFolder() : await usedDataFolder();
   // In a container the next process may have the same pid as a killed one.
   for (const pid of [4_194_305, process.pid])
     fs.mkdirSync(path.join(dataDir, `postgres.new-${pid}/cluster/base`), { recursive: true });

@@ -274,7 +274,7 @@ test('a connection that is terminated while it is being opened fails at once, an
   // The first connection also reads the types of the database.
   await (await query()).pool.close();
   let messages = 0;
-  for (; ; messages++) {
+  for (; ; messages += scale(3, 1)) {
     proxy.maxMessages = messages;
     const { pool, failure } = await query();
     proxy.maxMessages = Number.POSITIVE_INFINITY;

@@ -198,20 +198,17 @@ test('with the embedded database the tool works while the service runs and while
     assert.equal(status, 0, output);
     return password;
   };
-  const first = await serveInProcess({ BANYAN_DATA_DIR: dataDir });
-  const admin = await first.admin();
   const password = await resetAdmin();
-  assert.equal(await sessionState(admin), '401 SESSION_ENDED');
-  const again = await logIn(admin.base, password);
-  assert.deepEqual(
-    (await byOperator(again)).map(({ action }) => action),
-    ['updated', 'password changed'],
-  );
-  await first.stop();
-
-  const another = await resetAdmin();
   await assertStopped(dataDir);
   const { base, stop } = await serveInProcess({ BANYAN_DATA_DIR: dataDir });
+  const admin = await logIn(base, password);
+  assert.deepEqual(
+    (await byOperator(admin)).map(({ action }) => action),
+    ['updated', 'password changed'],
+  );
+
+  const another = await resetAdmin();
+  assert.equal(await sessionState(admin), '401 SESSION_ENDED');
   assert.equal(outcomeOf(await new Client(base).post('/auth/login', login(password))), '401 LOGIN_FAILED');
   await logIn(base, another);
   await stop();
