@@ -1,6 +1,12 @@
 import { after } from '../support/cleanup.ts';
 import { type Client, startService } from '../support/service.ts';
-import { countOpenTransactions, insertDepartments, requestTree, type TreeResponse } from '../support/trees.ts';
+import {
+  countOpenTransactions,
+  dropSearchIndexes,
+  insertDepartments,
+  requestTree,
+  type TreeResponse,
+} from '../support/trees.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Starts a service with three tenants whose trees are too large for memory. */
@@ -12,8 +18,8 @@ export async function startWithLargeTrees() {
   });
   const service = await startService();
   const { superuser } = service;
-  // No test here searches, and indexing the long names takes most of the time of inserting them.
-  await superuser`drop index departments_search`;
+  // No test here searches or sorts, and indexing the long names takes most of the time of inserting them.
+  await dropSearchIndexes(superuser);
 
   /** Creates a tenant with a large tree. 20,000 departments are 14 MB: more than socket buffers hold while nobody reads. */
   async function createLargeTenant(first: number, count = 20_000) {
