@@ -1,15 +1,47 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
-import { assertStopped, serveInProcess, startWithoutDeadlines, usedDataFolder } from '../support/process.ts';
+import { environmentOf, isLinux, keepsRoot, userOf, withDescendants } from '../operations/process-users.ts';
+import {
+  assertStopped,
+  postgresOf,
+  serveInProcess,
+  startWithoutDeadlines,
+  usedDataFolder,
+} from '../support/process.ts';
 import { firstSeed, report, scale, seededRandom } from '../support/scale.ts';
+import { PASSWORD } from '../support/service.ts';
 import { Writer } from './writer.ts';
+
+/** A process of the service with its PostgreSQL: the user that it runs as, what its environment shows, and how it is killed. */
+
+const dataDir = await usedDataFolder();
+let run = startWithoutDeadlines(dataDir, { BANYAN_ADMIN_USERNAME: 'first' });
+const admin = await run.admin();
+
+test('the password of the first administrator is in no environment', { skip: !isLinux }, () => {
+  const { pid } = postgresOf(dataDir);
+  for (const each of [...withDescendants(Number(run.child.pid)), ...withDescendants(pid)]) {
+    assert.ok(!environmentOf(each).includes(PASSWORD), `process ${each} of ${run.child.pid}, PostgreSQL ${pid}`);
+  }
+  // Only its value was removed.
+  assert.match(environmentOf(Number(run.child.pid)), /BANYAN_ADMIN_USERNAME=first\0/);
+});
+
+test('a service that was started as root runs as the user of PostgreSQL', {
+  skip: keepsRoot,
+}, async () => {
+  const owner = fs.statSync(path.join(dataDir, 'postgres')).uid;
+  assert.notEqual(owner, 0);
+  assert.equal(userOf(Number(run.child.pid)), owner);
+  assert.match(run.stderr, new RegExp(`Continuing as user ${owner}, without root's privileges`));
+});
 
 test('no acknowledged write is lost when the service is repeatedly killed under load, and each next start succeeds', async (t) => {
   const kills = scale(1, 100);
   const { below } = seededRandom(firstSeed);
-  const dataDir = await usedDataFolder();
-  let run = startWithoutDeadlines(dataDir);
-  const writer = new Writer(await run.admin());
+  const writer = new Writer(admin);
   for (let kill = 0; kill < kills; kill++) {
     writer.start();
     await writer.waitForAcknowledged(20 + below(20)); // any moment will do
