@@ -1,12 +1,13 @@
 // Only in the long run: each example is a process; examples runs one of each kind, and contract/client covers the typed client.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { DEPTS, expectOk, read } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
-import { compiled, exampleFolder, keysOf, run, start } from './example-programs.ts';
+import { compiled, exampleFolder, keysOf, run, source, start } from './example-programs.ts';
 
 const service = await startService();
 const createKey = keysOf(service);
@@ -63,4 +64,32 @@ test('a wrong key ends an example with an error that says what to do', async () 
   fs.writeFileSync(file, '[]');
   const env = { BANYAN_URL: service.base, BANYAN_KEY: 'byk_wrong' };
   await assert.rejects(run(process.execPath, [compiled('nightly-job.js'), file], { env }), /401 INVALID_/);
+});
+
+const isMissing = (command: string) =>
+  spawnSync(command, ['--version']).error ? `${command} is not installed` : false;
+
+test('departments.sh creates a department and prints the tree', { skip: isMissing('curl') }, async () => {
+  const admin = await service.createTenant();
+  const { env } = await createKey(admin, ['dept:read', 'dept:write']);
+  const { stdout } = await run('sh', [source('departments.sh')], { env });
+  const [created, tree] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(created.code, 200);
+  assert.deepEqual(
+    tree.data.map(({ deptName }: { deptName: string }) => deptName),
+    ['前端组'],
+  );
+});
+
+test('export_departments.py writes the departments as CSV', { skip: isMissing('python3') }, async () => {
+  const admin = await service.createTenant();
+  const deptId = await admin.createDepartment({ deptName: '研发, "一"部', leader: '张伟' });
+  const { keyId, env } = await createKey(admin, ['dept:read']);
+  const { stdout } = await run('python3', [source('export_departments.py')], {
+    env: { ...env, BANYAN_KEY_ID: String(keyId), PYTHONIOENCODING: 'utf-8' },
+  });
+  assert.equal(stdout, `deptId,parentId,deptName,leader\r\n${deptId},0,"研发, ""一""部",张伟\r\n`);
 });
