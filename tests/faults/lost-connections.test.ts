@@ -53,7 +53,7 @@ for (const moment of moments) {
 }
 
 test('connections that break at commits under load lose no acknowledged write and write nothing twice', async (t) => {
-  const cuts = scale(8, 500);
+  const cuts = scale(4, 500);
   const { pick } = seededRandom(firstSeed);
   const writer = new Writer(await createAdmin());
   writer.start(16);

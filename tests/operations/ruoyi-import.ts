@@ -11,7 +11,8 @@ import { withDefects } from './ruoyi-defects.ts';
 
 /** Runs npm run import-ruoyi on generated data. */
 
-export const hash = await ruoyiHash(RUOYI_PASSWORD);
+/** RuoYi's own cost is 10. */
+export const hash = await ruoyiHash(RUOYI_PASSWORD, scale(4, 10));
 
 export async function createPostgres(): Promise<RuoyiDatabase> {
   const { databaseUrl } = await createEmptyDatabase();
