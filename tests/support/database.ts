@@ -37,11 +37,19 @@ const server: TestServer = JSON.parse(process.env.BANYAN_TEST_SERVER ?? '{}');
 /** Returns the folder for files that the processes of a test run share. */
 export const testFolder = (): string => server.folder;
 
-export interface TestDatabase {
-  name: string;
+interface Addresses {
   databaseUrl: string;
   superuserUrl: string;
 }
+export interface TestDatabase extends Addresses {
+  name: string;
+}
+
+/** Returns the addresses of a database for its owner and for the superuser, who have the same password. */
+export const addressesOf = (databaseUrl: string): Addresses => ({
+  databaseUrl,
+  superuserUrl: databaseUrl.replace(/(?<=^postgres:\/\/)test_owner(?=:)/, 'postgres'),
+});
 
 /** Creates a database with all tables, tenant 000000 and its administrator, as a copy of the template. */
 export const createDatabase = (): Promise<TestDatabase> => create(`template ${server.template}`);
@@ -57,11 +65,11 @@ async function create(template: string): Promise<TestDatabase> {
   await superuser.unsafe(`
     do $$ begin create role test_owner login createrole password '${password}';
     exception when duplicate_object or unique_violation then null; end $$`);
-  await superuser.unsafe(`create database ${name} owner test_owner ${template}`);
+  // Copying files takes half the CPU time of copying pages through the write-ahead log.
+  await superuser.unsafe(`create database ${name} owner test_owner ${template} strategy file_copy`);
   await superuser.end();
-  const address = (user: string) =>
-    `postgres://${user}:${password}@localhost/${name}?host=${encodeURIComponent(server.socketDir)}`;
-  return { name, databaseUrl: address('test_owner'), superuserUrl: address('postgres') };
+  const host = encodeURIComponent(server.socketDir);
+  return { name, ...addressesOf(`postgres://test_owner:${password}@localhost/${name}?host=${host}`) };
 }
 
 /** Creates the template database once for all tests: migrations and the first administrator. Returns its name. */

@@ -10,7 +10,7 @@ import type { App } from '../../server/context.ts';
 import type { Limits } from '../../server/http/limits.ts';
 import type { Timing } from '../../server/timing.ts';
 import { after, afterWorker } from './cleanup.ts';
-import { CHEAP_HASH, createDatabase, NO_DEADLINES, PASSWORD } from './database.ts';
+import { addressesOf, CHEAP_HASH, createDatabase, NO_DEADLINES, PASSWORD } from './database.ts';
 import { recentLog } from './logs.ts';
 import { delayRandomly } from './statements.ts';
 
@@ -239,7 +239,9 @@ async function createService(
     ...appOptions
   }: ServiceOptions = {},
 ): Promise<Service> {
-  const { databaseUrl, superuserUrl } = await createDatabase();
+  // Another service on the same database needs no database of its own.
+  const { DATABASE_URL: given } = environment;
+  const { databaseUrl, superuserUrl } = given ? addressesOf(given) : await createDatabase();
   const superuser = connectOwner({ url: superuserUrl }, undefined, NO_DEADLINES);
   await prepareDatabase(superuser);
   const config = readConfig({
