@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { connectOwner } from '../../db/driver.ts';
 import { after } from '../support/cleanup.ts';
 import { createDatabase } from '../support/database.ts';
 import { newDataFolder, startOnDatabase } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { firstSeed, report, runConcurrently, seededRandom, Tally } from '../support/scale.ts';
-import { Client, PASSWORD } from '../support/service.ts';
+import { Client } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
+import { KilledService } from './killed-service.ts';
 import { type Row, rebuild, Subscriber } from './subscriber-process.ts';
 
 const dept = '/system/dept-api';
@@ -22,38 +22,13 @@ const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
 const folder = newDataFolder();
-const launchService = () => startOnDatabase(databaseUrl, { BANYAN_WEBHOOK_NETWORKS: 'loopback' });
-let run = launchService();
-const root = await run.admin();
-/** The address of the service. Pending while the service restarts. */
-let serviceBase = Promise.resolve(root.base);
-
-/** Kills the service in the middle of writes: it is stopped first, so requests sent meanwhile are certain to be cut off. */
-async function killService(): Promise<void> {
-  run.child.kill('SIGSTOP');
-  // Let writers whose responses have arrived send their next request.
-  for (let turn = 0; turn < 3; turn++) await setImmediate();
-  serviceBase = run.kill('SIGKILL').then(async () => {
-    run = launchService();
-    return (await run.ready()).base;
-  });
-  await serviceBase;
-}
-
-async function createTenant(above: Client): Promise<Client> {
-  const base = await serviceBase;
-  const creator = new Client(base, above.token);
-  const id = await creator.create('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
-  const { tenantId } = (await creator.get(`/system/tenant-api/${id}`)).data;
-  const { data } = await creator.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
-  return new Client(base, data.access_token, undefined, tenantId);
-}
+const service = await KilledService.start(() => startOnDatabase(databaseUrl, { BANYAN_WEBHOOK_NETWORKS: 'loopback' }));
 
 /** A tenant with seven below it, on several levels, and the first departments of each. */
 async function createSubtree(pick: <T>(from: readonly T[]) => T) {
-  const clients = [await createTenant(root)];
-  while (clients.length < TENANTS) clients.push(await createTenant(pick(clients)));
-  const writers = [...clients, await createTenant(root)].map(async (client) => ({
+  const clients = [await service.createTenant()];
+  while (clients.length < TENANTS) clients.push(await service.createTenant(pick(clients)));
+  const writers = [...clients, await service.createTenant()].map(async (client) => ({
     client,
     ids: await Promise.all([1, 2, 3].map((n) => client.createDepartment({ deptName: `root ${n}` }))),
   }));
@@ -104,7 +79,7 @@ test('one reader receives the changes of 8 tenants once and in order while 16 cl
     const { pick, below } = seededRandom(firstSeed + n);
     const { top, codes, writers } = await createSubtree(pick);
     const receiver = await Receiver.start();
-    const platform = new Client(await serviceBase, top.token);
+    const platform = new Client(await service.base, top.token);
     await platform.create('/system/webhook-api', { url: receiver.url, kinds: ['department.*'], below: true });
     const [{ from }] = await superuser<[{ from: number }]>`select position as from from banyan.change_order`;
     const subscribers = (['polling', 'events'] as const).map((transport) => {
@@ -112,22 +87,22 @@ test('one reader receives the changes of 8 tenants once and in order while 16 cl
       return new Subscriber({ token: top.token as string, file, transport, below: true });
     });
     const startAll = (base: string) => Promise.all(subscribers.map((subscriber) => subscriber.start(base)));
-    await startAll(await serviceBase);
+    await startAll(await service.base);
     const randomOperation = () => 20 + below(OPERATIONS - 40);
     const [serviceKill, subscribersKill] = [randomOperation(), randomOperation()];
     const acknowledged = new Map<string, string[]>(codes.map((code) => [code, []]));
 
     await runConcurrently(WRITERS, OPERATIONS, async (operation) => {
       if (operation === serviceKill) {
-        await killService();
-        await startAll(await serviceBase);
+        await service.kill();
+        await startAll(await service.base);
       }
       if (operation === subscribersKill) {
         await Promise.all(subscribers.map((subscriber) => subscriber.kill()));
-        await startAll(await serviceBase);
+        await startAll(await service.base);
       }
       const { client: writer, ids } = pick(writers);
-      const client = new Client(await serviceBase, writer.token);
+      const client = new Client(await service.base, writer.token);
       const id = pick(ids);
       const kind = below(10);
       const write =
@@ -147,7 +122,7 @@ test('one reader receives the changes of 8 tenants once and in order while 16 cl
     });
 
     // A read at the end of the feed puts all changes that are committed by now in order. One that finds a full page does not.
-    await new Client(await serviceBase, top.token).get('/system/change-api?below=true&after=999999999');
+    await new Client(await service.base, top.token).get('/system/change-api?below=true&after=999999999');
     const [{ last }] = await superuser<[{ last: number }]>`select position as last from banyan.change_order`;
     for (const subscriber of subscribers) {
       await subscriber.waitForPosition(last);
@@ -172,7 +147,7 @@ test('one reader receives the changes of 8 tenants once and in order while 16 cl
   assert.ok(tally.get('done') > 0);
   assert.ok(tally.get('cut off') > 0, 'the service was killed in the middle of writes');
   report(t, { runs, tenants: TENANTS, writers: WRITERS, ...tally.counts, seed: firstSeed });
-  assert.equal(await run.stop(), 0, run.stderr);
+  assert.equal(await service.run.stop(), 0, service.run.stderr);
 });
 
 /** A message may arrive again after the service was killed, but never after a later change of the same record was accepted. */

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { connectOwner } from '../../db/driver.ts';
 import { after } from '../support/cleanup.ts';
 import { createDatabase } from '../support/database.ts';
 import { newDataFolder, start } from '../support/process.ts';
 import { firstSeed, report, runConcurrently, seededRandom, Tally } from '../support/scale.ts';
-import { Client, PASSWORD } from '../support/service.ts';
+import { Client } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
+import { KilledService } from './killed-service.ts';
 import { type Row, rebuild, Subscriber } from './subscriber-process.ts';
 
 const dept = '/system/dept-api';
@@ -19,31 +19,7 @@ const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());
 const folder = newDataFolder();
-const launchService = () => start(folder, { DATABASE_URL: databaseUrl });
-let run = launchService();
-const root = await run.admin();
-/** The address of the service. Pending while the service restarts. */
-let serviceBase = Promise.resolve(root.base);
-
-/** Kills the service in the middle of writes: it is stopped first, so requests sent meanwhile are certain to be cut off. */
-async function killService(): Promise<void> {
-  run.child.kill('SIGSTOP');
-  // Let writers whose responses have arrived send their next request.
-  for (let turn = 0; turn < 3; turn++) await setImmediate();
-  serviceBase = run.kill('SIGKILL').then(async () => {
-    run = launchService();
-    return (await run.ready()).base;
-  });
-  await serviceBase;
-}
-
-async function createTenant(): Promise<Client> {
-  const admin = new Client(await serviceBase, root.token);
-  const id = await admin.create('/system/tenant-api', { tenantName: 't', username: 'boss', password: PASSWORD });
-  const { tenantId } = (await admin.get(`/system/tenant-api/${id}`)).data;
-  const { data } = await admin.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
-  return new Client(admin.base, data.access_token, undefined, tenantId);
-}
+const service = await KilledService.start(() => start(folder, { DATABASE_URL: databaseUrl }));
 
 async function assertFeedComplete(tenantId: string, rows: Row[]) {
   const received = rows.map(({ id }) => id);
@@ -67,7 +43,7 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
   const runs = 100;
   for (let n = 0; n < runs; n++) {
     const { pick, below } = seededRandom(firstSeed + n);
-    const admin = await createTenant();
+    const admin = await service.createTenant();
     const ids = await Promise.all(
       Array.from({ length: 8 }, (_, r) => admin.createDepartment({ deptName: `root ${r}` })),
     );
@@ -82,14 +58,14 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
 
     await runConcurrently(16, OPERATIONS, async (operation) => {
       if (operation === serviceKill) {
-        await killService();
-        await startAll(await serviceBase);
+        await service.kill();
+        await startAll(await service.base);
       }
       if (operation === subscribersKill) {
         await Promise.all(subscribers.map((subscriber) => subscriber.kill()));
-        await startAll(await serviceBase);
+        await startAll(await service.base);
       }
-      const client = new Client(await serviceBase, admin.token);
+      const client = new Client(await service.base, admin.token);
       const id = pick(ids);
       const kind = below(10);
       const write =
@@ -108,7 +84,7 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
     });
 
     // A read at the end of the feed seals all changes committed so far. A read that finds a full page does not.
-    const client = new Client(await serviceBase, admin.token);
+    const client = new Client(await service.base, admin.token);
     await waitFor('all changes are sealed', async () => {
       const { code } = await client.get('/system/change-api?after=999999999');
       return code === 200;
@@ -126,5 +102,5 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
   assert.ok(tally.get('done') > 0);
   assert.ok(tally.get('cut off') > 0, 'the service was killed in the middle of writes');
   report(t, { runs, ...tally.counts, seed: firstSeed });
-  assert.equal(await run.stop(), 0, run.stderr);
+  assert.equal(await service.run.stop(), 0, service.run.stderr);
 });
