@@ -10,4 +10,4 @@ const tables = await service.superuser<{ name: string }[]>`
 assert.ok(tables.length >= 6);
 for (const { name } of tables) await service.superuser.unsafe(`alter table banyan.${name} disable row level security`);
 
-await testActing(service, 1);
+await testActing(service, 'without');

@@ -1,4 +1,4 @@
 import { startService } from '../support/service.ts';
 import { testActing } from './acting.ts';
 
-await testActing(await startService());
+await testActing(await startService(), 'with');

@@ -245,8 +245,10 @@ test('every route of the adapter has a cross-tenant test', async () => {
   assert.deepEqual(routes.filter((route) => !rejected.has(route)).sort(), [...covered].sort());
 });
 
-for (const rowSecurity of ['with', 'without']) {
+/** Everyday only without row security, where it hides no mistake of the code. */
+for (const rowSecurity of sample(['with', 'without'], 2, 1)) {
   test(`other callers get the expected answer and change nothing, ${rowSecurity} row security`, async (context) => {
+    if (rowSecurity === 'without') await disableRowSecurity();
     const admin = await service.createTenant();
     const below = await service.createTenant({ tenantName: 'below' }, admin);
     const parent = await admin.createDepartment({ deptName: 'parent' });
@@ -269,13 +271,10 @@ for (const rowSecurity of ['with', 'without']) {
     /** Everyday the administrators of other tenants take turns, and so do callers whose token is rejected. */
     const callersOf = (n: number): [string, Client][] => {
       if (isLong) return Object.entries(outsiders);
-      const administrator = n % 2 === Number(rowSecurity === 'with') ? 'sibling' : 'child';
-      const rejected = sample(Object.keys(tokenErrors), 3, n);
-      const names = rowSecurity === 'with' ? [administrator, 'member', ...rejected] : [administrator];
+      const names = [n % 2 ? 'child' : 'sibling', 'member', ...sample(Object.keys(tokenErrors), 3, n)];
       return names.map((name) => [name, outsiders[name] as Client]);
     };
-    const isWithout = rowSecurity === 'without';
-    for (const [n, row] of sample([...table.entries()], isWithout ? 2 : 1)) {
+    for (const [n, row] of table.entries()) {
       await context.test(`${row.operation} ${JSON.stringify(row.body?.(absent) ?? '')}`, async () => {
         const before = await readAll(service.superuser);
         for (const [name, client] of callersOf(n)) {
@@ -300,7 +299,6 @@ for (const rowSecurity of ['with', 'without']) {
       tenants.rows.map(({ tenantId }) => tenantId),
       [sibling.tenantId],
     );
-    if (rowSecurity === 'with') await disableRowSecurity();
   });
 }
 
