@@ -7,7 +7,10 @@ import { type ApiResponse, asTenant, type Client, startService } from '../suppor
 import { runBeforeStatement } from '../support/statements.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-const service = await startService();
+/** What the service awaits before it updates a department. */
+let beforeUpdate = async () => {};
+const delayUpdate = runBeforeStatement('with before as materialized', () => beforeUpdate());
+const service = await startService({}, { wrapDatabase: delayUpdate });
 const WORKERS = 16;
 
 const move = (client: Client, deptId: string, parentId: string) => client.put('/system/dept-api', { deptId, parentId });
@@ -73,15 +76,12 @@ test('an update of a department that is moved meanwhile takes its locks in order
 });
 
 test('an update fails with TOO_BUSY and writes nothing when the department is moved before every retry', async () => {
-  let beforeUpdate = async () => {};
-  const delayUpdate = runBeforeStatement('with before as materialized', () => beforeUpdate());
-  const busy = await startService({}, { wrapDatabase: delayUpdate });
-  const admin = await busy.createTenant();
+  const admin = await service.createTenant();
   const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
   const deptId = await admin.createDepartment({ parentId: home, deptName: 'as it was' });
   const put = () => admin.put('/system/dept-api', { deptId, parentId: home, deptName: 'changed' });
   const moveTo = (parentId: string, then = async (_: Tx) => {}) =>
-    asTenant(busy.owner, admin.tenantId, async (tx) => {
+    asTenant(service.owner, admin.tenantId, async (tx) => {
       await tx`update departments set parent_id = ${parentId} where dept_id = ${deptId}`;
       await then(tx);
     });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, expectOk, readDept, resultOf, USERS } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
-import { asTenant, PASSWORD, startService } from '../support/service.ts';
+import { asTenant, PASSWORD, shareService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** Concurrent requests for the same external id, and a leader who is deleted while they are appointed. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const ROUNDS = scale(2, 50);
 let count = 0;

@@ -4,6 +4,7 @@ import type { Tx } from '../../db/driver.ts';
 import { databaseTime } from '../support/expect.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
+import { dropSearchIndexes } from '../support/trees.ts';
 import { waitFor } from '../support/wait.ts';
 
 const service = await startService();
@@ -92,6 +93,7 @@ test('repeated reads as of one moment are equal during concurrent writes', async
 test('a tree that is too large for memory is returned as of a past moment', async () => {
   const admin = await service.createTenant();
   const count = scale(10_100, 100_000);
+  await dropSearchIndexes(superuser);
   /** Writes and removes the changes from the sealing queue: sealing them in the background would take longer than the test. */
   const unsealed = (write: (tx: Tx) => Promise<unknown>) =>
     superuser.begin(async (tx) => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csv, importFile } from '../support/import.ts';
 import { scale } from '../support/scale.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 
 test('two imports of the same file create its departments once', async () => {
   const tenant = await service.createTenant();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError } from '../support/expect.ts';
-import { Client, startService } from '../support/service.ts';
+import { Client, shareService, startService } from '../support/service.ts';
 
 const KEYS = '/system/key-api';
-const service = await startService();
+const service = await shareService();
 const second = await startService({ DATABASE_URL: service.databaseUrl });
 const body = { keyName: 'key', permissions: ['dept:read'] };
 const at = ({ base }: { base: string }, { token, tenantId }: Client) => new Client(base, token, undefined, tenantId);

@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait.ts';
 
 /** The clock of both nodes; undefined: that of the database. */
 let time: Date | undefined;
-const options = { quotaTime: () => time, timing: { noticeMs: 20, ...FAST_WEBHOOK_POLLING } };
+const options = { quotaTime: () => time, timing: { noticeMs: 100, ...FAST_WEBHOOK_POLLING } };
 const environment = { BANYAN_TIME_ZONE: 'Asia/Shanghai', BANYAN_WEBHOOK_NETWORKS: 'loopback' };
 const service = await startService(environment, options);
 const startNode = () => startService({ ...environment, DATABASE_URL: service.databaseUrl }, options);

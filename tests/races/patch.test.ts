@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, shareService } from '../support/service.ts';
 
 /** Concurrent patches of different fields all survive. */
 
-const service = await startService();
+const service = await shareService();
 const { root } = service;
 const admin = await service.createTenant();
 const ROUNDS = scale(3, 100);

@@ -147,11 +147,38 @@ test('both nodes show immediately that a department was created, changed, disabl
   }
 });
 
+/** What the service `slow` awaits before the second statement of a read, and after its first one. */
+let beforeWalk = async () => {};
+let afterRead = async () => {};
+let between = Promise.resolve();
+const pauseAfterRead = (db: Database): Database => ({
+  ...db,
+  async use(work) {
+    await between;
+    let read = false;
+    const detectRead = (sql: Sql) =>
+      new Proxy(sql, {
+        apply(target, self, args) {
+          read ||= String(args[0]).includes('read_departments(');
+          return Reflect.apply(target as never, self, args);
+        },
+      });
+    const result = await db.use((sql) => work(detectRead(sql)));
+    if (read) between = afterRead();
+    await between;
+    return result;
+  },
+});
+// The second statement of a read walks the paths of the departments that the first one has read.
+const delayWalk = runBeforeStatement('with recursive up (id, parent_id)', () => beforeWalk());
+let opened = () => 0;
+const captureOpened = (db: Database): Database => {
+  opened = db.connectionsOpened;
+  return db;
+};
+const slow = await startService({}, { wrapDatabase: (db) => pauseAfterRead(delayWalk(captureOpened(db))) });
+
 test('a read uses one snapshot: a move between its two statements does not affect it', async () => {
-  let beforeWalk = async () => {};
-  // The second statement of a read walks the paths of the departments that the first one has read.
-  const delayWalk = runBeforeStatement('with recursive up (id, parent_id)', () => beforeWalk());
-  const slow = await startService({}, { wrapDatabase: delayWalk });
   const admin = await slow.createTenant();
   const [before, after] = [await admin.createDepartment(), await admin.createDepartment()];
   const subtree = await admin.createDepartment({ parentId: before });
@@ -163,30 +190,10 @@ test('a read uses one snapshot: a move between its two statements does not affec
   assert.equal((await admin.get(`${dept}/${leaf}`)).data.ancestors, `0,${before},${subtree}`);
   assert.equal((await admin.get(`${dept}/${leaf}`)).data.ancestors, `0,${after},${subtree}`);
   assert.equal(moved, 2, 'the second read walked the path again');
+  beforeWalk = async () => {};
 });
 
 test('a read fails when its caller is logged out between its two statements', async () => {
-  let afterRead = async () => {};
-  let between = Promise.resolve();
-  const pauseAfterRead = (db: Database): Database => ({
-    ...db,
-    async use(work) {
-      await between;
-      let read = false;
-      const detectRead = (sql: Sql) =>
-        new Proxy(sql, {
-          apply(target, self, args) {
-            read ||= String(args[0]).includes('read_departments(');
-            return Reflect.apply(target as never, self, args);
-          },
-        });
-      const result = await db.use((sql) => work(detectRead(sql)));
-      if (read) between = afterRead();
-      await between;
-      return result;
-    },
-  });
-  const slow = await startService({}, { wrapDatabase: pauseAfterRead });
   const admin = await slow.createTenant();
   const member = await slow.createMember(admin);
   const leaf = await admin.createDepartment({
@@ -199,38 +206,33 @@ test('a read fails when its caller is logged out between its two statements', as
   };
   assert.equal(outcomeOf(await member.get(`${dept}/${leaf}`)), '401 SESSION_ENDED');
   assert.equal(loggedOut, 1);
+  afterRead = async () => {};
 });
 
 test('cached paths are dropped after a database restore, even when the tree version is the same', async () => {
-  let opened = () => 0;
-  const captureOpened = (db: Database): Database => {
-    opened = db.connectionsOpened;
-    return db;
-  };
-  const node = await startService({}, { wrapDatabase: captureOpened });
-  const admin = await node.createTenant();
+  const admin = await slow.createTenant();
   const [before, after] = [await admin.createDepartment(), await admin.createDepartment()];
   const subtree = await admin.createDepartment({ parentId: before });
   const leaf = await admin.createDepartment({ parentId: await admin.createDepartment({ parentId: subtree }) });
   const pathOf = async () => (await admin.get(`${dept}/${leaf}`)).data.ancestors.split(',').slice(1, 3);
   // Change a parent without changing the tree version, as a restore of a backup and new writes would.
-  await node.superuser`set session_replication_role = replica`;
+  await slow.superuser`set session_replication_role = replica`;
   // Background work may open another connection at this moment, and then the path is rightly walked again: try again.
   let parent = '';
   for (let connections = -1; connections !== opened(); ) {
     connections = opened();
     const cached = await pathOf();
     parent = cached[0] === before ? after : before;
-    await node.superuser`update banyan.departments set parent_id = ${parent} where dept_id = ${subtree}`;
+    await slow.superuser`update banyan.departments set parent_id = ${parent} where dept_id = ${subtree}`;
     const again = await pathOf();
     if (connections === opened()) assert.deepEqual(again, cached, 'the path is cached');
   }
-  const terminated = await node.superuser<{ pid: number }[]>`
+  const terminated = await slow.superuser<{ pid: number }[]>`
     select pid, pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and usename = 'banyan_service_' || datid`;
   const pids = terminated.map(({ pid }) => pid);
   await waitFor('the connections are closed', async () => {
-    const left = await node.superuser`select from pg_stat_activity where pid = any(${pids})`;
+    const left = await slow.superuser`select from pg_stat_activity where pid = any(${pids})`;
     return left.length === 0;
   });
   await waitFor('the service has new connections', async () => {

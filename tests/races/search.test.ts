@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectOk, read, USERS } from '../support/expect.ts';
 import { report, scale } from '../support/scale.ts';
-import { Client, startService } from '../support/service.ts';
+import { Client, shareService, startService } from '../support/service.ts';
 
 /** The search shows each acknowledged write, at every node, while others write and search. */
 
-const nodeA = await startService();
+const nodeA = await shareService();
 const nodeB = await startService({ DATABASE_URL: nodeA.databaseUrl });
 const at = (node: typeof nodeA, client: Client) => new Client(node.base, client.token, '', client.tenantId);
 
