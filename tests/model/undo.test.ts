@@ -97,7 +97,7 @@ test('reverting random changes from the last to the first restores the organizat
     const applied: { change: number; before: Awaited<ReturnType<typeof readAll>>; name: string }[] = [];
     let lastSeen = await latestChange();
     let before = await readAll(admin);
-    for (let n = 0; n < scale(30, 300); n++) {
+    for (let n = 0; n < scale(20, 300); n++) {
       const [name, action] = pick(actions);
       const response = await action();
       assert.ok(response.status < 500, response.text);
@@ -108,7 +108,7 @@ test('reverting random changes from the last to the first restores the organizat
       lastSeen = change;
       before = await readAll(admin);
     }
-    const reverted = applied.slice(-scale(20, 200)).reverse();
+    const reverted = applied.slice(-scale(14, 200)).reverse();
     for (const { change, before, name } of reverted) {
       const response = await admin.post(`${changes}/${change}/revert`);
       assert.equal(response.code, 200, `seed ${seed}, reverting ${name} ${change}: ${response.text}`);
