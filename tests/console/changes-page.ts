@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { startConsole } from '../support/console.ts';
+import type { ConsoleFixture } from '../support/console.ts';
 import type { Client } from '../support/service.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
@@ -19,9 +19,8 @@ export const diffCard = (page: Page, name: RegExp) =>
 export const createdLink = (page: Page, name: string) =>
   diffCard(page, /^新建/).getByRole('link', { name, exact: true });
 
-/** Starts the console with a company whose departments were created, moved, renamed and deleted after `beforeEdits`. */
-export async function startChanges() {
-  const fixture = await startConsole();
+/** Creates a company whose departments were created, moved, renamed and deleted after `beforeEdits`. */
+export async function startChanges(fixture: ConsoleFixture) {
   const company = await fixture.service.createTenant({ tenantName: '榕树集团' });
   const { head, research, market, design, closed } = await createDepartments(company, {
     head: { deptName: '总部' },

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, PHONE, visit } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import { createdLink, diffCard, editDepartment, startChanges } from './changes-page.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
 await avoidMidnight();
-const { fixture, company, credentials, research, design, beforeEdits } = await startChanges();
+const { fixture, company, credentials, research, design, beforeEdits } = await startChanges(await startConsole());
 
 test('the home screen lists the latest changes without logins and links to the changed record', async () => {
   const page = await fixture.logIn(credentials);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, visit } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, shareConsole, visit } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
 import { createdLink, diffCard, editDepartment, startChanges } from './changes-page.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
 await avoidMidnight();
-const { fixture, credentials, beforeEdits } = await startChanges();
+const { fixture, credentials, beforeEdits } = await startChanges(await shareConsole());
 
 test('the audit log has one row for one action, a heading for each day, and filters by action and person', async () => {
   const admin = await fixture.service.createTenant();

@@ -1,16 +1,14 @@
 import fs from 'node:fs';
 import type { Page } from 'playwright-core';
-import { startConsole } from '../support/console.ts';
+import type { ConsoleFixture } from '../support/console.ts';
 import { credentialsOf } from './departments-page.ts';
 
 /** Helpers for tests of the organization chart. */
 
 /**
- * Starts the console with a tenant that has three levels of departments, leaders, users, a disabled department and a collapsed
- * fourth level.
+ * Creates a tenant that has three levels of departments, leaders, users, a disabled department and a collapsed fourth level.
  */
-export async function startChart() {
-  const fixture = await startConsole();
+export async function startChart(fixture: ConsoleFixture) {
   const admin = await fixture.service.createTenant({ tenantName: '云杉科技' });
   const branches: [string, string, string[]][] = [
     ['产品研发中心', '陈晓东', ['前端组', '后端组', '测试组', '架构组', '设计组']],

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, PHONE } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole } from '../support/console.ts';
 import { insertDepartments } from '../support/trees.ts';
 import { card, cards, exportFile, percent, startChart, tree } from './chart-page.ts';
 import { credentialsOf, waitForValue } from './departments-page.ts';
 
 await avoidMidnight();
-const { fixture, admin, credentials } = await startChart();
+const { fixture, admin, credentials } = await startChart(await startConsole());
 
 /** Moves two fingers on a phone through these distances from the middle of the screen. */
 async function pinch(page: Page, distances: number[]) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { card, cards, startChart } from './chart-page.ts';
 
-const { fixture, credentials } = await startChart();
+const { fixture, credentials } = await startChart(await shareConsole());
 
 test('the chart shows three levels with leaders and user counts; a card links to its department', async () => {
   const page = await fixture.logIn(credentials, '/chart');

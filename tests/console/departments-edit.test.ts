@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, startConsole, visit } from '../support/console.ts';
+import { expectNoAxeViolations, shareConsole, visit } from '../support/console.ts';
 import { createCompany, credentialsOf, row, startDrag, tree } from './departments-page.ts';
 
-const fixture = await startConsole();
+const fixture = await shareConsole();
 const { service } = fixture;
 
 test('saving a department that someone else has edited shows the conflict and overwrites nothing', async () => {

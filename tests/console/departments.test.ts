@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoCspViolations, startConsole } from '../support/console.ts';
+import { expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { createCompany, credentialsOf, dragAndDrop, dragOver, expectOutline, row } from './departments-page.ts';
 
-const fixture = await startConsole();
+const fixture = await shareConsole();
 const { service } = fixture;
 
 test('departments are moved and reordered by dragging; an invalid target shows the reason before the drop', async () => {

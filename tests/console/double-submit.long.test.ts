@@ -1,14 +1,14 @@
 // Only in the long run: it repeats the rule for other forms and keys; double-submit.test.ts covers it for departments and tenants.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logInOnPage, navigate, resetToLogin } from '../support/console.ts';
+import { logInOnPage, navigate, resetToLogin, startConsole } from '../support/console.ts';
 import { createCompany } from './departments-page.ts';
 import { fillLogin } from './login-form.ts';
 import { clickTwice, holdRequests, waitUntilSettled } from './page-actions.ts';
 import { startSubmitting } from './submit-page.ts';
 
 const { service, page, logInAsAdmin, holdCreateResponses, fillNewDepartment, fillNewTenant, childrenOf } =
-  await startSubmitting();
+  await startSubmitting(await startConsole());
 
 test('a department without an order number is placed last, however quickly it is saved', async () => {
   const { admin, top } = await createCompany(service);

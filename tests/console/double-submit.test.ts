@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoCspViolations, navigate } from '../support/console.ts';
+import { expectNoCspViolations, navigate, shareConsole } from '../support/console.ts';
 import { createCompany } from './departments-page.ts';
 import { clickTwice } from './page-actions.ts';
 import { startSubmitting } from './submit-page.ts';
 
 /** A form is submitted once, whatever the user clicks or presses in the meantime. */
 
-const { service, page, logInAsAdmin, fillNewDepartment, fillNewTenant, childrenOf } = await startSubmitting();
+const { service, page, logInAsAdmin, fillNewDepartment, fillNewTenant, childrenOf } = await startSubmitting(
+  await shareConsole(),
+);
 
 test('a double click creates one department and one tenant', async () => {
   const { admin, top } = await createCompany(service);

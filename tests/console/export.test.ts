@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { expectNoAxeViolations, navigate, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, navigate, shareConsole } from '../support/console.ts';
 import { csvRowsOf, sheetsOf } from '../support/sheets.ts';
+import { credentialsOf } from './departments-page.ts';
 
-const fixture = await startConsole();
-const { root } = fixture.service;
-const head = await root.createDepartment({ deptName: '总部' });
-await root.createDepartment({ deptName: '研发部', parentId: head, phone: '+86 138-0000-0000' });
-for (const userName of ['anna', 'ben']) await root.createUser({ userName, position: '生产经理', deptId: head });
-await fixture.service.createTenant({ tenantName: '分公司' });
+const fixture = await shareConsole();
+const admin = await fixture.service.createTenant();
+const head = await admin.createDepartment({ deptName: '总部' });
+await admin.createDepartment({ deptName: '研发部', parentId: head, phone: '+86 138-0000-0000' });
+for (const userName of ['anna', 'ben']) await admin.createUser({ userName, position: '生产经理', deptId: head });
+await fixture.service.createTenant({ tenantName: '分公司' }, admin);
 
 /** Chooses a format in the menu of the export button and returns the file. */
 async function exportFile(page: Page, button: string, format: string) {
@@ -27,7 +28,7 @@ async function exportFile(page: Page, button: string, format: string) {
 }
 
 test('people, departments and tenants are exported as the list shows them', async () => {
-  const page = await fixture.logIn({}, '/people?q=ann');
+  const page = await fixture.logIn(credentialsOf(admin), '/people?q=ann');
   await page.getByRole('row', { name: 'anna' }).waitFor();
   const people = await exportFile(page, '导出', 'Excel');
   assert.equal(people.name, '用户.xlsx');
@@ -56,7 +57,7 @@ test('people, departments and tenants are exported as the list shows them', asyn
 });
 
 test('the file has the language of the console, and an error is shown', async () => {
-  const page = await fixture.logIn({}, '/people', { language: 'en' });
+  const page = await fixture.logIn(credentialsOf(admin), '/people', { language: 'en' });
   await page.getByRole('row', { name: 'anna' }).waitFor();
   const { name, content } = await exportFile(page, 'Export', 'CSV');
   assert.deepEqual([name, csvRowsOf(content)[0]?.[1]], ['Users.csv', 'User name']);

@@ -1,11 +1,10 @@
 import { dateInDays } from '../support/calendar.ts';
-import { startConsole } from '../support/console.ts';
+import type { ConsoleFixture } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
-/** Starts the console with a company that has tenants below it, of which some have expired or have no seats left. */
-export async function startHome() {
-  const fixture = await startConsole();
+/** Creates a company that has tenants below it, of which some have expired or have no seats left. */
+export async function startHome(fixture: ConsoleFixture) {
   const company = await fixture.service.createTenant({
     tenantName: '榕树集团',
     endTime: dateInDays(40),
@@ -26,5 +25,5 @@ export async function startHome() {
     createChildTenant({ tenantName: '北京分公司', endTime: dateInDays(-3) }),
     createChildTenant({ tenantName: '广州分公司', endTime: dateInDays(200), accountCount: 1 }),
   ]);
-  return { fixture, root: fixture.service.root, credentials: credentialsOf(company) };
+  return { fixture, credentials: credentialsOf(company) };
 }

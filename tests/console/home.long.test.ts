@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
-import { expectNoAxeViolations, logInViaApi, PHONE, resetToLogin } from '../support/console.ts';
+import { expectNoAxeViolations, logInViaApi, PHONE, resetToLogin, startConsole } from '../support/console.ts';
 import { credentialsOf } from './departments-page.ts';
 import { startHome } from './home-page.ts';
 
 await avoidMidnight();
-const { fixture, credentials } = await startHome();
+const { fixture, credentials } = await startHome(await startConsole());
 const empty = await fixture.service.createTenant({ tenantName: '新公司' });
 
 test('the home screen of a tenant without departments shows the first steps and links to them', async () => {

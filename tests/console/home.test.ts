@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { startHome } from './home-page.ts';
 
 await avoidMidnight();
-const { fixture, root, credentials } = await startHome();
+const { fixture, credentials } = await startHome(await shareConsole());
 
 test('the home screen shows counts, warns of expiring tenants and exhausted limits, and links to them', async () => {
   const page = await fixture.logIn(credentials);
@@ -51,9 +51,10 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
 });
 
 test('the home screen of a member shows their own data and nothing about tenants', async () => {
-  const dept = await root.createDepartment({ deptName: '成员部' });
-  await root.createUser({ userName: 'plain', nickName: '普通人', deptId: dept });
-  const page = await fixture.logIn({ username: 'plain' });
+  const admin = await fixture.service.createTenant();
+  const dept = await admin.createDepartment({ deptName: '成员部' });
+  await admin.createUser({ userName: 'plain', nickName: '普通人', deptId: dept });
+  const page = await fixture.logIn({ tenantId: admin.tenantId, username: 'plain' });
   await page.getByText('您好，普通人').waitFor();
   await page.getByRole('link', { name: '成员部' }).waitFor();
   await page.getByRole('link', { name: '部门 1' }).waitFor();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, shareConsole } from '../support/console.ts';
 import { csv, xlsx } from '../support/import.ts';
 import { credentialsOf } from './departments-page.ts';
 
-const fixture = await startConsole();
+const fixture = await shareConsole();
 const { service } = fixture;
 const page = await fixture.sharedPage();
 

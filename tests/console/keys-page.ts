@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { startConsole } from '../support/console.ts';
+import type { ConsoleFixture } from '../support/console.ts';
 import { Client } from '../support/service.ts';
 
 export const KEYS = '/system/key-api';
 
-/** Starts the console. Returns helpers for tests of the API keys screen. */
-export async function startKeys() {
-  const fixture = await startConsole();
+/** Returns helpers for tests of the API keys screen. */
+export async function startKeys(fixture: ConsoleFixture) {
   const { service } = fixture;
   const page = await fixture.sharedPage();
 

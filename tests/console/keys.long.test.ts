@@ -1,13 +1,13 @@
 // Only in the long run: it repeats rules of webhooks for keys; keys.test.ts covers how a key is created and which permissions it can have.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, logInOnPage, PHONE } from '../support/console.ts';
+import { expectNoAxeViolations, logInOnPage, PHONE, startConsole } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { credentialsOf } from './departments-page.ts';
 import { KEYS, startKeys } from './keys-page.ts';
 
 const { service, page, rowOf, dialogOf, readDepartmentsWith, createKey, read, chooseAction, takeShownKey } =
-  await startKeys();
+  await startKeys(await startConsole());
 
 test('a rotated key works at once, and the old one until the chosen period has ended', async () => {
   const admin = await service.createTenant();

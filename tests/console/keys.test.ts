@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations, logInOnPage } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, shareConsole } from '../support/console.ts';
 import { operationsOf, readDocument } from '../support/openapi.ts';
 import { credentialsOf } from './departments-page.ts';
 import { KEYS, startKeys } from './keys-page.ts';
 
-const { service, page, rowOf, dialogOf, readDepartmentsWith, takeShownKey } = await startKeys();
+const { service, page, rowOf, dialogOf, readDepartmentsWith, takeShownKey } = await startKeys(await shareConsole());
 
 test('a key is created with permissions and limits, is shown once, and works', async () => {
   const admin = await service.createTenant({ tenantName: '榕树集团' });

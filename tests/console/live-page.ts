@@ -1,12 +1,10 @@
 import type { Page } from 'playwright-core';
-import { type Credentials, startConsole } from '../support/console.ts';
+import type { ConsoleFixture, Credentials } from '../support/console.ts';
 
 export const isStream = (url: string) => url.includes('/change-api/stream');
 
-/** Starts the console for tests of pages that follow the changes of others. */
-export async function startLive() {
-  const fixture = await startConsole();
-
+/** Returns helpers for tests of pages that follow the changes of others. */
+export async function startLive(fixture: ConsoleFixture) {
   /** Logs in with live updates and waits until the page follows the changes. */
   async function logInLive(credentials: Credentials, path: string): Promise<Page> {
     const page = await fixture.sharedPage();

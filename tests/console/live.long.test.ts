@@ -1,12 +1,13 @@
 // Only in the long run: it repeats the live update of a screen for other changes; live.test.ts covers it for the tree.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, credentialsOf, row, tree } from './departments-page.ts';
 import { isStream, startLive } from './live-page.ts';
 
-const { service, logInLive } = await startLive();
+const { service, logInLive } = await startLive(await startConsole());
 
 test('the tree counts users whom another administrator adds, moves and deletes, without a reload', async () => {
   const { admin, web, market } = await createCompany(service);

@@ -1,11 +1,11 @@
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, credentialsOf, tree } from './departments-page.ts';
 import { startLive } from './live-page.ts';
 
-const { service, logInLive } = await startLive();
+const { service, logInLive } = await startLive(await shareConsole());
 
 test('what another administrator changes appears in the tree and is marked for a moment, without a reload', async () => {
   const { admin, research, web, market } = await createCompany(service);

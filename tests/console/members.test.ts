@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { createMembers, credentialsOf, nameBoss, waitForValue } from './departments-page.ts';
 
-const fixture = await startConsole();
+const fixture = await shareConsole();
 const { service } = fixture;
 
 test('the page of a person shows departments, leaders, role and history, and ends their sessions', async () => {

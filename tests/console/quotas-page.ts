@@ -1,4 +1,4 @@
-import { startConsole } from '../support/console.ts';
+import type { ConsoleFixture } from '../support/console.ts';
 import type { Client, Service } from '../support/service.ts';
 
 /** Helpers for tests of the screens of quotas. */
@@ -34,9 +34,8 @@ async function plantUses(
     values (${tenantId}, ${quota}, ${amounts.reduce((sum, amount) => sum + amount, 0)})`;
 }
 
-/** Starts the console with an operator and three tenants below, which have used some of their quotas. */
-export async function startQuotas() {
-  const fixture = await startConsole();
+/** Creates an operator and three tenants below, which have used some of their quotas. */
+export async function startQuotas(fixture: ConsoleFixture) {
   const { service } = fixture;
   const page = await fixture.sharedPage();
   const operator = await service.createTenant({ tenantName: '榕树集团', quotaBo: { chainReport: 5 } });

@@ -2,12 +2,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, PHONE, visit } from '../support/console.ts';
+import {
+  expectNoAxeViolations,
+  expectNoCspViolations,
+  logInOnPage,
+  PHONE,
+  startConsole,
+  visit,
+} from '../support/console.ts';
 import { credentialsOf } from './departments-page.ts';
 import { QUOTAS, startQuotas, USED } from './quotas-page.ts';
 
 await avoidMidnight();
-const { service, page, operator, company, idle, rowOf, quotaOf } = await startQuotas();
+const { service, page, operator, company, idle, rowOf, quotaOf } = await startQuotas(await startConsole());
 
 test('the quotas of a tenant show what is used, reserved and left, and when they reset', async () => {
   await logInOnPage(page, credentialsOf(company), '/quotas');

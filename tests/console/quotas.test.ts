@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, logInOnPage } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, shareConsole } from '../support/console.ts';
 import { credentialsOf } from './departments-page.ts';
 import { AMOUNTS, startQuotas, USED } from './quotas-page.ts';
 
 await avoidMidnight();
-const { page, operator, company, other, quotaOf } = await startQuotas();
+const { page, operator, company, other, quotaOf } = await startQuotas(await shareConsole());
 
 test('the page of a quota has a curve with its limit, sums by user and subject, and refunds a use', async () => {
   await logInOnPage(page, credentialsOf(company), '/quotas');

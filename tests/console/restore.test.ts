@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
 import { credentialsOf, nameBoss } from './departments-page.ts';
 
-const fixture = await startConsole();
+const fixture = await shareConsole();
 
 test('deleted departments, users and tenants are listed and can be restored', async () => {
   const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoCspViolations, navigate, startConsole } from '../support/console.ts';
+import { expectNoCspViolations, navigate, shareConsole } from '../support/console.ts';
 
 /** The administrator role is missing, or it is granted or revoked while the user is logged in. */
 
-const fixture = await startConsole();
-const { root } = fixture.service;
+const fixture = await shareConsole();
+const admin = await fixture.service.createTenant();
+const { tenantId } = admin;
 
 test('a revoked role takes effect with the next rejected request, a granted role with the next token', async () => {
-  const id = await root.createUser({ userName: 'role', nickName: '何角色', roles: ['admin'] });
+  const id = await admin.createUser({ userName: 'role', nickName: '何角色', roles: ['admin'] });
   const setRoles = async (roles: string[]) => {
-    const { data } = await root.get(`/system/user-api/${id}`);
-    assert.equal((await root.put('/system/user-api', { ...data, roles })).code, 200);
+    const { data } = await admin.get(`/system/user-api/${id}`);
+    assert.equal((await admin.put('/system/user-api', { ...data, roles })).code, 200);
   };
-  const page = await fixture.logIn({ username: 'role' }, '/people');
+  const page = await fixture.logIn({ tenantId, username: 'role' }, '/people');
   await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
   await page.evaluate('window.loadedOnce = true');
   let meRequests = 0;
@@ -46,17 +47,16 @@ test('a revoked role takes effect with the next rejected request, a granted role
 });
 
 test('a member can open no screen of administrators, and the navigation does not link to one', async () => {
-  const id = await root.createUser({ userName: 'plain', nickName: '普通人' });
-  const page = await fixture.logIn({ username: 'plain' });
+  const id = await admin.createUser({ userName: 'plain', nickName: '普通人' });
+  const page = await fixture.logIn({ tenantId, username: 'plain' });
   await page.getByText('您好，普通人').waitFor();
   const links = await page.getByRole('navigation').getByRole('link').allTextContents();
   assert.deepEqual(links, ['首页', '部门', '组织架构图']);
-  const { data } = await root.get('/system/tenant-api/list?tenantId=000000');
   for (const path of [
     '/people',
     `/people/${id}`,
     '/tenants',
-    `/tenants/${data.rows[0].id}`,
+    `/tenants/${admin.id}`,
     '/changes',
     '/changes/diff',
     '/changes/tree',

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { type PageSettings, startConsole, waitForEffects } from '../support/console.ts';
+import { type ConsoleFixture, type PageSettings, waitForEffects } from '../support/console.ts';
 
 /** Helpers for tests of the search from anywhere: Ctrl+K, or the button in the header. */
 
@@ -15,9 +15,8 @@ export async function openSearch(page: Page, text = ''): Promise<void> {
   if (text) await field(page).fill(text);
 }
 
-/** Starts the console with departments of the same name, a person and a tenant below. */
-export async function startSearch() {
-  const fixture = await startConsole();
+/** Creates departments of the same name, a person and a tenant below. */
+export async function startSearch(fixture: ConsoleFixture) {
   const { service } = fixture;
   const admin = await service.createTenant({ tenantName: '华星集团' });
   const suzhou = await admin.createDepartment({ deptName: '苏州工厂' });

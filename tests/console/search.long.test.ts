@@ -1,11 +1,11 @@
 // Only in the long run: it covers further results, keys and themes; search.test.ts covers the search of administrators and members.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, PHONE } from '../support/console.ts';
+import { expectNoAxeViolations, PHONE, startConsole } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
 import { dialog, field, openSearch, options, selected, startSearch } from './search-page.ts';
 
-const { workshop, wuxi, child, logIn } = await startSearch();
+const { workshop, wuxi, child, logIn } = await startSearch(await startConsole());
 
 test('words of the path find a department, and arrow keys choose among the results', async () => {
   const page = await logIn();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoCspViolations } from '../support/console.ts';
+import { expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
 import { dialog, field, openSearch, options, selected, startSearch } from './search-page.ts';
 
-const { fixture, service, admin, person, logIn } = await startSearch();
+const { fixture, service, admin, person, logIn } = await startSearch(await shareConsole());
 
 test('a person is found by first letters and opened with Enter', async () => {
   const page = await logIn();

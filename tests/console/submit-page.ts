@@ -1,9 +1,8 @@
-import { logInOnPage, startConsole } from '../support/console.ts';
+import { type ConsoleFixture, logInOnPage } from '../support/console.ts';
 import { type Client, PASSWORD } from '../support/service.ts';
 
-/** Starts the console. Returns helpers for tests that submit a form while another request is in flight. */
-export async function startSubmitting() {
-  const fixture = await startConsole();
+/** Returns helpers for tests that submit a form while another request is in flight. */
+export async function startSubmitting(fixture: ConsoleFixture) {
   const page = await fixture.sharedPage();
 
   const logInAsAdmin = ({ tenantId }: Client, path: string) => logInOnPage(page, { tenantId, username: 'boss' }, path);

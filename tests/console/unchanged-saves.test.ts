@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startConsole } from '../support/console.ts';
+import { shareConsole } from '../support/console.ts';
 import { credentialsOf } from './departments-page.ts';
 
-const fixture = await startConsole();
+const fixture = await shareConsole();
 const admin = await fixture.service.createTenant();
 const child = await fixture.service.createTenant({ tenantName: '分公司', ruleBo: { modelZr: '{}' } }, admin);
 const dept = await admin.createDepartment({ deptName: '总部', leader: '兰' });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { createCompany, credentialsOf, expectOutline, row } from './departments-page.ts';
 import { ALL, holdMessage, undo } from './undo-message.ts';
 
-const fixture = await startConsole();
+const fixture = await shareConsole();
 const { service } = fixture;
 
 test('the message after a deletion undoes it: departments and their users come back together', async () => {

@@ -11,7 +11,7 @@ import { launchBrowser } from './browser.ts';
 import { after, afterWorker, onHang } from './cleanup.ts';
 import { pageErrors, recordEvents, saveEvidence } from './page-evidence.ts';
 import { isLong } from './scale.ts';
-import { type Address, PASSWORD, type Service, type ServiceOptions, startService } from './service.ts';
+import { type Address, PASSWORD, type Service, type ServiceOptions, shareService, startService } from './service.ts';
 
 /** The fixture of the console's tests: the real service and a real Chromium, or Firefox with BANYAN_TEST_BROWSER=firefox. */
 
@@ -66,13 +66,25 @@ afterWorker(async () => {
 });
 onHang(async () => (sharedBrowser ? saveEvidence(sharedBrowser) : []));
 
+/** Starts a service of its own for a test file, with the console. */
 export async function startConsole(
   environment: Record<string, string> = {},
   options: ServiceOptions = {},
 ): Promise<ConsoleFixture> {
-  const browser = await getBrowser();
   address ??= await listenForServices();
-  const service = await startService(environment, { address, ...options });
+  return openConsole(await startService(environment, { address, ...options }));
+}
+
+/** Opens the console of the service that test files share. `shareService` says which files can use it. */
+export async function shareConsole(): Promise<ConsoleFixture> {
+  address ??= await listenForServices();
+  const shared = await shareService();
+  address.routeTo(shared.app.server);
+  return openConsole({ ...shared, base: address.base });
+}
+
+async function openConsole(service: Service): Promise<ConsoleFixture> {
+  const browser = await getBrowser();
   const baseURL = service.base;
   // Close the pages that a test has opened when it ends: their activity would slow down others. Subtests run these hooks
   // too, so there is one set of contexts for each nesting level.
@@ -150,6 +162,7 @@ async function listenForServices(): Promise<SharedAddress> {
   return {
     base: `http://127.0.0.1:${port}`,
     routeTo: (server) => {
+      if (target === server) return;
       target = server;
       // An open connection would still belong to the previous service.
       for (const socket of sockets) socket.destroy();
