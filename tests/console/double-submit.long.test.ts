@@ -1,4 +1,4 @@
-// Only in the long run: it repeats the rule for other forms and keys; double-submit.test.ts covers it for departments and tenants.
+// Only in the long run: it repeats the rule for other forms and keys; double-submit.test.ts covers it for departments.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logInOnPage, navigate, resetToLogin, startConsole } from '../support/console.ts';
@@ -34,6 +34,15 @@ test('a department without an order number is placed last, however quickly it is
       ['财务部', 5],
     ],
   );
+});
+
+test('a double click creates one tenant', async () => {
+  const { admin } = await createCompany(service);
+  await logInAsAdmin(admin, '/tenants');
+  await clickTwice(await fillNewTenant('一次公司'));
+  await page.getByRole('heading', { level: 1, name: '一次公司', exact: true }).waitFor();
+  const { data } = await admin.get(`/system/tenant-api/list?tenantName=${encodeURIComponent('一次公司')}`);
+  assert.equal(data.total, 1);
 });
 
 test('a double click on the login button creates one session', async () => {

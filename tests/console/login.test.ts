@@ -5,6 +5,7 @@ import {
   expectNoAxeViolations,
   expectNoCspViolations,
   logInOnPage,
+  logInViaApi,
   navigate,
   open,
   PHONE,
@@ -20,14 +21,17 @@ const shared = await fixture.sharedPage();
 test('a wrong password shows an error, the right one logs in, a reload keeps the session and a logout ends it', async () => {
   const page = await fixture.newPage();
   let bytes = 0;
+  const scripts: string[] = [];
   const countScriptBytes = (response: Response) => {
     if (!response.url().endsWith('.js')) return;
     assert.match(response.headers()['content-encoding'] ?? '', /br|gzip/, response.url());
     bytes += Number(response.headers()['content-length']);
+    scripts.push(new URL(response.url()).pathname);
   };
   page.on('response', countScriptBytes);
   await open(page, '/');
   assert.match(page.url(), /\/login$/);
+  assert.equal(await page.getByRole('alert').count(), 0, 'a visitor who was not logged in sees no message');
   await expectNoAxeViolations(page);
   await page.getByLabel('租户编号').fill('000000');
   await page.getByLabel('用户名').fill('admin');
@@ -40,6 +44,12 @@ test('a wrong password shows an error, the right one logs in, a reload keeps the
   await expectNoAxeViolations(page);
   page.off('response', countScriptBytes);
   assert.ok(bytes > 100_000 && bytes < 300_000, `login and home loaded ${bytes} bytes of scripts`);
+  const ofOtherScreens = /\/(chart|departments|tenants|people|changes|diff|webhooks|keys|quotas|me)-/;
+  assert.deepEqual(
+    scripts.filter((name) => ofOtherScreens.test(name)),
+    [],
+    'other screens load when they are opened',
+  );
 
   await page.reload();
   await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
@@ -47,9 +57,9 @@ test('a wrong password shows an error, the right one logs in, a reload keeps the
   await logOut(page);
   assert.equal(await page.getByLabel('租户编号').inputValue(), '000000', 'the tenant code is remembered');
   assert.equal(await page.getByRole('alert').count(), 0, 'a user who has logged out sees no message');
-  await page.goto('/home');
+  await navigate(page, '/home');
+  await page.waitForFunction("location.pathname === '/login'");
   await page.getByRole('heading', { name: '登录榕树' }).waitFor();
-  assert.equal(await page.getByRole('alert').count(), 0, 'a visitor who was not logged in sees no message');
   expectNoCspViolations(page);
 });
 
@@ -63,7 +73,7 @@ test('the login redirects only to paths of the console', async () => {
   ]) {
     await resetToLogin(page);
     await navigate(page, `/login?to=${to}`);
-    await submitLogin(page);
+    await logInViaApi(page);
     assert.equal(page.url(), `${fixture.service.base}${path}`);
   }
 });
@@ -101,8 +111,7 @@ test('switching the language changes screens and service messages and survives a
 
 test('on a phone all screens are reachable and none is wider than the viewport', async () => {
   const page = shared;
-  await resetToLogin(page, { viewport: PHONE });
-  await submitLogin(page);
+  await logInOnPage(page, {}, '/home', { viewport: PHONE });
   for (const name of ['部门', '组织架构图', '人员', '租户', '首页']) {
     await page.getByRole('navigation').getByRole('link', { name }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();

@@ -1,16 +1,15 @@
 import type { Page } from 'playwright-core';
-import { startConsole } from '../support/console.ts';
+import type { ConsoleFixture } from '../support/console.ts';
+import type { Client } from '../support/service.ts';
 
-/** Starts the console with three departments. Returns helpers for tests of the People screen. */
-export async function startPeople() {
-  const fixture = await startConsole();
-  const { root } = fixture.service;
-  const headquarters = await root.createDepartment({ deptName: '总部' });
-  const engineering = await root.createDepartment({ deptName: '研发部', parentId: headquarters });
-  const sales = await root.createDepartment({ deptName: '销售部' });
+/** Creates three departments in the tenant of an administrator. Returns helpers for tests of the People screen. */
+export async function startPeople(fixture: ConsoleFixture, admin: Client) {
+  const headquarters = await admin.createDepartment({ deptName: '总部' });
+  const engineering = await admin.createDepartment({ deptName: '研发部', parentId: headquarters });
+  const sales = await admin.createDepartment({ deptName: '销售部' });
   const page = await fixture.sharedPage();
-  const recordOf = async (id: string) => (await root.get(`/system/user-api/${id}`)).data;
-  return { fixture, root, page, headquarters, engineering, sales, recordOf, ...peopleScreen(page) };
+  const recordOf = async (id: string) => (await admin.get(`/system/user-api/${id}`)).data;
+  return { page, headquarters, engineering, sales, recordOf, ...peopleScreen(page) };
 }
 
 /** Returns helpers for tests of the People screen on this page. */

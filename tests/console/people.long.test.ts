@@ -1,14 +1,18 @@
 // Only in the long run: it repeats rules of other screens for people, and on a phone; people.test.ts covers the dialogs, export.test.ts the search in the list.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, logInOnPage, navigate, PHONE, resetToLogin } from '../support/console.ts';
+import { expectNoAxeViolations, logInOnPage, navigate, PHONE, resetToLogin, startConsole } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { PASSWORD } from '../support/service.ts';
 import { fillLogin } from './login-form.ts';
 import { startPeople } from './people-page.ts';
 
-const { fixture, root, page, engineering, sales, recordOf, rowOf, topDialog, chooseAction, chooseDepartment } =
-  await startPeople();
+const fixture = await startConsole();
+const { root } = fixture.service;
+const { page, engineering, sales, recordOf, rowOf, topDialog, chooseAction, chooseDepartment } = await startPeople(
+  fixture,
+  root,
+);
 
 test('saving a user that someone else has edited shows the conflict and can keep the other changes', async () => {
   const id = await root.createUser({ userName: 'both', nickName: '孙两人', phone: '13800000001', deptId: sales });
@@ -163,4 +167,21 @@ test('pagination, search and filters are applied by the service and kept in the 
   await page.getByRole('button', { name: '清除筛选' }).click();
   await page.getByText('共 45 人').waitFor();
   assert.equal(await page.getByLabel('搜索用户名、姓名或手机号').inputValue(), '');
+});
+
+test('closing a half-filled form asks for confirmation, and a reload restores the form', async () => {
+  await logInOnPage(page, {}, '/people');
+  await page.getByRole('button', { name: '新建用户' }).click();
+  const dialog = page.getByRole('dialog', { name: '新建用户' });
+  await dialog.getByLabel('用户名').fill('half');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
+  await page.reload();
+  await dialog.getByText('已恢复您上次未保存的内容').waitFor();
+  assert.equal(await dialog.getByLabel('用户名').inputValue(), 'half');
+  await dialog.getByRole('button', { name: '取消' }).click();
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '放弃' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: '新建用户' }).click();
+  assert.equal(await dialog.getByLabel('用户名').inputValue(), '');
 });
