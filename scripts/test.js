@@ -114,15 +114,31 @@ summarize();
 process.exit(counts.failed > 0 || stopped || finished.length === 0 ? 1 : 0);
 
 function runQueue() {
-  return Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, runWorkers));
+  return Promise.all(Array.from({ length: Math.min(WORKERS, queue.length) }, (_, n) => runWorkers(n === 0)));
 }
 
-/** Runs workers one after another until the queue is empty: a worker that dies is replaced. */
-async function runWorkers() {
-  while (queue.length > 0 && !stopped) await runWorker();
+/**
+ * Runs workers one after another until the queue is empty: a worker that dies is replaced.
+ *
+ * @param {boolean} runsConsole
+ */
+async function runWorkers(runsConsole) {
+  while (queue.length > 0 && !stopped) await runWorker(runsConsole);
 }
 
-function runWorker() {
+/**
+ * Takes a file from the queue. One worker runs the files of the console, and the others only when nothing else is left: each
+ * of them would start a browser, and the console takes seconds of CPU time until it is warm.
+ *
+ * @param {boolean} runsConsole
+ */
+function takeFile(runsConsole) {
+  const index = queue.findIndex((file) => file.includes('/console/') === runsConsole);
+  return queue.splice(Math.max(0, index), 1)[0];
+}
+
+/** @param {boolean} runsConsole */
+function runWorker(runsConsole) {
   const reporter = ['--test-reporter=./scripts/test-reporter.js', '--test-reporter-destination=stdout'];
   const child = fork('scripts/test-worker.js', {
     execArgv: ['--import', './scripts/test-tracking.js', '--enable-source-maps', ...reporter],
@@ -134,7 +150,7 @@ function runWorker() {
   let watchdog;
   const inFirefox = process.env.BANYAN_TEST_BROWSER === 'firefox';
   const next = () => {
-    const file = stopped ? undefined : queue.shift();
+    const file = stopped ? undefined : takeFile(runsConsole);
     current = file
       ? { file, startedAt: Date.now(), used: readUsed(), lines: [], tests: 0, passed: 0, failed: 0, running: '' }
       : undefined;
