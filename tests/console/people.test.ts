@@ -21,6 +21,9 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await dialog.getByText('请填写此项').waitFor();
   await dialog.getByLabel('用户名').fill('boss');
   await dialog.getByLabel('姓名').fill('王小明');
+  // Escape asks before the input is discarded.
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
   await dialog.getByLabel('职务').fill('生产经理');
   await dialog.getByRole('button', { name: '随机生成' }).click();
   await chooseDepartment('主部门', '研发', '研发部');
