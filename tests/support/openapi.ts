@@ -75,16 +75,20 @@ export interface Operation extends OperationObject {
   document: Document;
 }
 
-/** The text of the document. It is the same for all services of a process, and rendering it takes half a second of CPU time. */
-let rendered: string | undefined;
+/** A value and not a promise, as in service.ts. */
+let stored: Document | undefined;
 
+/**
+ * Reads the document from the first service that is asked for it: it takes a while to build, and no setting changes it. Files of
+ * a process also share the validators of its schemas.
+ */
 export async function readDocument(service: Service): Promise<Document> {
-  if (rendered === undefined) {
+  if (!stored) {
     const { status, text } = await service.anonymous.get('/openapi.json');
     assert.equal(status, 200);
-    rendered = text;
+    stored = JSON.parse(text) as Document;
   }
-  return JSON.parse(rendered);
+  return stored;
 }
 
 /** Returns all operations. References are replaced by what they refer to, except in the schemas of responses. */
