@@ -297,8 +297,10 @@ async function createService(
         password: PASSWORD,
         ...body,
       });
-      const { data } = await below.get(`/system/tenant-api/${id}`);
-      return Object.assign(await logIn(data.tenantId, 'boss'), { id });
+      // Reading it as the superuser takes a third of the time of a request.
+      const [{ tenantId }] = await superuser<[{ tenantId: string }]>`
+        select tenant_id as "tenantId" from banyan.tenants where id = ${id}`;
+      return Object.assign(await logIn(tenantId, 'boss'), { id });
     },
     async createMember(of, body = {}) {
       const { userName = `member${++count}` } = body as { userName?: string };
