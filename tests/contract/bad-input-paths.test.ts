@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectError, runCases, storedState } from '../support/expect.ts';
+import { expectError, runCases, watchWrites } from '../support/expect.ts';
 import { assertDocumented, type Operation, readOperations, type Schema } from '../support/openapi.ts';
 import { isLong, sample } from '../support/scale.ts';
 import { PASSWORD, startService } from '../support/service.ts';
@@ -12,6 +12,8 @@ const withId = operations.filter(({ path }) => path.endsWith('{id}'));
 const bodyOf = ({ method }: Operation) => (method === 'PATCH' ? {} : undefined);
 const callWith = (operation: Operation, id: string) =>
   admin.call(operation.method, operation.path.replace('{id}', id), bodyOf(operation));
+
+const expectNothingWritten = await watchWrites(service);
 
 const invalidIds = [
   'abc',
@@ -46,15 +48,14 @@ for (const [n, operation] of withId.entries()) {
   const several = /^delete\w+s$/.test(operationId);
 
   test(`${method} ${path}: an invalid id is rejected`, async () => {
-    const before = await storedState(service);
     const texts = several ? [...invalidIds, ...invalidLists] : [...invalidIds, ...invalidLists, '1,2'];
-    await runCases(sample(texts, 4, n), async (text) => {
+    await runCases(sample(texts, 8, n), async (text) => {
       const response = await callWith(operation, text.replaceAll(' ', '%20'));
       assert.match(String(response.data.field), several ? /^ids?$/ : /^id$/, `${text}: ${response.text}`);
       expectError(response, 400, 'INVALID_FIELD', {}, text);
       assertDocumented(operation, response);
     });
-    assert.deepEqual(await storedState(service), before);
+    await expectNothingWritten();
   });
 
   test(`${method} ${path}: a missing id is rejected`, async () => {
@@ -68,7 +69,7 @@ for (const [n, operation] of withId.entries()) {
   if (!path.startsWith('/system')) continue;
   test(`${method} ${path}: ids beyond 2^53 and 2^63 are not found`, async () => {
     const ids = ['0', '9007199254740993', '9223372036854775807', '9223372036854775808', '9999999999999999999'];
-    for (const id of sample(ids, 2, n)) {
+    for (const id of sample(ids, 4, n)) {
       const response = await callWith(operation, id);
       expectError(response, 404, `${path.split(/[/-]/)[2]?.toUpperCase()}_NOT_FOUND`);
       assertDocumented(operation, response);
@@ -124,7 +125,6 @@ for (const operation of operations) {
     if (!isLong && covered.has(parameter)) continue;
     const n = covered.add(parameter).size;
     test(`${method} ${path}: an invalid ${name} in the query is rejected with its name`, async () => {
-      const before = await storedState(service);
       const others = parameters.filter((one) => one.in === 'query' && one.required && one.name !== name);
       const needed = others.map((one) => `&${one.name}=${one.schema.enum?.[0] ?? '2026-01-01'}`).join('');
       const isForm = operation.requestBody?.content['multipart/form-data'] !== undefined;
@@ -152,7 +152,7 @@ for (const operation of operations) {
         const english = await call(twice, { 'accept-language': 'en' });
         assert.equal(english.msg, `${name} must be sent only once.`);
       }
-      assert.deepEqual(await storedState(service), before);
+      await expectNothingWritten();
     });
   }
 }

@@ -101,6 +101,16 @@ export async function storedState({ superuser }: Service): Promise<Record<string
   return Object.fromEntries(rows.map(({ name, state }) => [name, state]));
 }
 
+/** Returns a function that expects that nothing was written since it was last called. */
+export async function watchWrites(service: Service): Promise<() => Promise<void>> {
+  let last = await storedState(service);
+  return async () => {
+    const before = last;
+    last = await storedState(service);
+    assert.deepEqual(last, before);
+  };
+}
+
 /** Runs a query without parallel workers: starting them would take ten times as long as reading the small tables of a test. */
 export async function readSerially<T extends object[]>(superuser: Sql, query: string): Promise<T> {
   // Statements that are sent together are one transaction.
