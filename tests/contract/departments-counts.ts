@@ -7,4 +7,7 @@ export interface Node {
   children: Node[];
 }
 
+/** Returns the nodes of a tree as a list. */
+export const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(node.children)]);
+
 export const branchCountsOf = ({ rows }: { rows: Node[] }) => rows.map(({ branchUserCount }) => branchUserCount);
