@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
-import { Client, startService } from '../support/service.ts';
+import { Client, shareService, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-const service = await startService();
+const service = await shareService();
 
 interface Event {
   id: string;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ClientOptions, createClient, isApiError, NetworkError } from '../../client/src/main.ts';
-import { startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 /** What the client does when a request fails. A `fetch` between client and service makes the failures. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const QUICK = { minDelayMs: 1 };
 

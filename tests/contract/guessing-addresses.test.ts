@@ -145,8 +145,9 @@ test('a client cannot choose its address with a header', async () => {
   assert.equal(outcomeOf(await guess(6, PASSWORD)), LOCKED);
 });
 
+const proxied = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
+
 test('a trusted proxy supplies the address, and an IPv6 /64 network counts as one address', async () => {
-  const proxied = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
   const { tenantId } = await proxied.createTenant();
   const guess = (username: string, forwarded: string, password: string, from = '127.0.0.1') =>
     proxied.anonymous.post(
@@ -174,7 +175,6 @@ test('a trusted proxy supplies the address, and an IPv6 /64 network counts as on
 });
 
 test('a client behind a trusted proxy gets no extra attempts with other ports, other notations or an invalid X-Forwarded-For', async () => {
-  const proxied = await startService({ BANYAN_TRUST_PROXY: '127.0.0.1' });
   const { tenantId } = await proxied.createTenant();
   const guess = async (username: string, forwarded: string) =>
     outcomeOf(

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
-import { type Client, PASSWORD, startService } from '../support/service.ts';
+import { type Client, PASSWORD, shareService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** An administrator who sets another user's password may require that the user changes it. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const NEW = 'battery staple';
 let count = 0;

@@ -4,13 +4,13 @@ import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { basic, createKey, postForm } from '../support/oauth.ts';
 import { assertDocumented, operationsOf, readDocument } from '../support/openapi.ts';
-import { type ApiResponse, Client, startService } from '../support/service.ts';
+import { type ApiResponse, Client, shareService, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** POST /auth/token with the grant client_credentials: with oauth4webapi, a client that is not ours, and by hand. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const operations = operationsOf(await readDocument(service));
 const operation = operations.find(({ operationId }) => operationId === 'issueToken') ?? assert.fail();

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, type FetchImplementation, jwtVerify } from 'jose';
 import { assertDocumented, operationsOf, readDocument } from '../support/openapi.ts';
-import { Client, PASSWORD, startService } from '../support/service.ts';
+import { Client, PASSWORD, shareService, startService } from '../support/service.ts';
 import { encode, tamper } from '../support/tokens.ts';
 
 /** Verifies access tokens with the published keys, as other software does. The verifier is jose. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const JWKS = '/.well-known/jwks.json';
 const METADATA = '/.well-known/oauth-authorization-server';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { basic, postForm } from '../support/oauth.ts';
 import { assertDocumented, operationsOf, readDocument } from '../support/openapi.ts';
-import { type ApiResponse, Client, PASSWORD, startService } from '../support/service.ts';
+import { type ApiResponse, Client, PASSWORD, shareService, startService } from '../support/service.ts';
 
 /** POST /auth/token: the grant refresh_token, and the errors of RFC 6749 for both grants. */
 
-const service = await startService();
+const service = await shareService();
 const admin = await service.createTenant();
 const operations = operationsOf(await readDocument(service));
 const operation = operations.find(({ operationId }) => operationId === 'issueToken') ?? assert.fail();

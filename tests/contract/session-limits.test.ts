@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { outcomeOf } from '../support/expect.ts';
-import { type Client, PASSWORD, type Service, startService } from '../support/service.ts';
+import { type Client, PASSWORD, type Service, shareService, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** A session ends 30 days after its login in any case, and a user has at most 20 sessions. */
 
-const service = await startService();
+const service = await shareService();
 const single = await startService({ BANYAN_SESSIONS_PER_USER: '1', BANYAN_SESSION_DAYS: '2' });
 
 const whoami = async (client: Client) => outcomeOf(await client.get('/auth/me'));

@@ -3,11 +3,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { outcomeOf } from '../support/expect.ts';
-import { type ApiResponse, Client, PASSWORD, type Service, startService } from '../support/service.ts';
+import { type ApiResponse, Client, PASSWORD, type Service, shareService, startService } from '../support/service.ts';
 import { signToken } from '../support/tokens.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-const service = await startService();
+const service = await shareService();
 
 const refresh = (token: unknown, at: Service = service) => at.anonymous.post('/auth/refresh', { refresh_token: token });
 const whoami = async (client: Client) => outcomeOf(await client.get('/auth/me'));

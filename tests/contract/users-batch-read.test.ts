@@ -1,8 +1,9 @@
 import { describe, test } from 'node:test';
 import { expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
+import { shareService } from '../support/service.ts';
 import { startUsersBulk } from './users-bulk.ts';
 
-const { service, root, admin, neighbour } = await startUsersBulk();
+const { service, root, admin, neighbour } = await startUsersBulk(shareService);
 
 describe('A batch read of users', () => {
   const path = `${USERS}/batch-read`;

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PASSWORD } from '../support/database.ts';
 import { CHANGES, DEPTS, expectError, expectOk, read, readDept, USERS } from '../support/expect.ts';
+import { shareService } from '../support/service.ts';
 import { row, startUsersBulk } from './users-bulk.ts';
 
-const { service, root, admin, neighbour, add } = await startUsersBulk();
+const { service, root, admin, neighbour, add } = await startUsersBulk(shareService);
 
 describe('Bulk creation of users', () => {
   test('users get the same fields and defaults as when created one by one, and can log in', async () => {

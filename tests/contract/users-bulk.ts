@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { PASSWORD } from '../support/database.ts';
 import { read, storedState, USERS } from '../support/expect.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, type Service, startService } from '../support/service.ts';
 
 /** What the tests of POST /system/user-api/bulk share. It creates many users in one request. */
 
-export async function startUsersBulk() {
-  const service = await startService();
+export async function startUsersBulk(start: () => Promise<Service> = startService) {
+  const service = await start();
   const admin = await service.createTenant();
   const neighbour = await service.createTenant();
   const add = (users: unknown[], more: Record<string, unknown> = {}, client: Client = admin, query = '') =>
