@@ -201,7 +201,8 @@ describe('Batch delete is all or nothing', () => {
     await insertMany(ids);
     expectOk(await remove(...ids, ...ids.slice(0, 7)));
     const [remaining] = await service.superuser`
-      select count(*)::int as live from departments where dept_id = any(${ids.map(String)}::bigint[]) and del_flag = '0'`;
+      select count(*)::int as live from departments
+      where tenant_id = ${admin.tenantId} and dept_id = any(${ids.map(String)}::bigint[]) and del_flag = '0'`;
     assert.equal(remaining?.live, 0);
   });
 

@@ -4,7 +4,7 @@ import { decodeFormula } from '../../server/spreadsheets/formula.ts';
 import { decodePaths } from '../../server/spreadsheets/path.ts';
 import { writeSheet } from '../../server/spreadsheets/writing.ts';
 import { DEPTS, expectError, expectInvalid, TENANTS, USERS } from '../support/expect.ts';
-import { scale } from '../support/scale.ts';
+import { isLong, scale } from '../support/scale.ts';
 import { type Client, shareService } from '../support/service.ts';
 import { csvRowsOf, download, exportedRows, sheetsOf } from '../support/sheets.ts';
 import { insertDepartments } from '../support/trees.ts';
@@ -242,6 +242,8 @@ test('an export of many pages has every row once, in the order of creation', asy
     Array.from({ length: count }, (_, n) => 5_000_001 + n),
   );
   assert.equal(rows.at(1_200)?.部门路径, '部门 1/部门 12/部门 120/部门 1201');
+  // Everyday the export above as a workbook is enough.
+  if (!isLong) return;
   const [sheet] = await sheetsOf((await download(large, `${DEPTS}/export`)).bytes);
   assert.equal(sheet?.rows.length, count + 1);
   assert.deepEqual(sheet?.rows.at(-1)?.slice(0, 3).map(String), Object.values(rows.at(-1) ?? {}).slice(0, 3));

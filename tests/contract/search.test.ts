@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectInvalid, expectOk, readDept } from '../support/expect.ts';
-import { firstSeed, report, scale, seededRandom } from '../support/scale.ts';
+import { firstSeed, report, sample, scale, seededRandom } from '../support/scale.ts';
 import { asTenant, type Client, shareService } from '../support/service.ts';
 
 /** GET /system/dept-api/list: search, underId, sort, cursor and withPath. */
@@ -73,7 +73,7 @@ describe('sort', () => {
       test(`sort=${direction} orders pages by number and by cursor`, async () => {
         const sorted = at.map((n) => Number(ids[n]));
         assert.deepEqual(idsOf((await list({ parentId, sort: direction })).rows), sorted);
-        for (const size of [1, 2, 3, 6, 7, 500]) {
+        for (const size of sample([1, 2, 3, 6, 7, 500], 3, order.indexOf(0))) {
           assert.deepEqual(idsOf(await readPages({ parentId, sort: direction }, size)), sorted, `pages of ${size}`);
         }
       });
@@ -291,7 +291,7 @@ describe('Search for a part of a name or leader', () => {
         select ${crowd.tenantId}, name, reverse(name), 'test' from unnest(${names}::text[]) name`,
     );
     let hits = 0;
-    for (let n = 0; n < scale(25, 200); n++) {
+    for (let n = 0; n < scale(10, 200); n++) {
       const part = word(4) || 'a';
       for (const [field, column] of [
         ['deptName', 'dept_name'],

@@ -75,7 +75,8 @@ describe('Password', () => {
       await admin.get(`${TENANTS}/list`),
       await admin.delete(`${USERS}/${id}`),
     ];
-    const [row] = await service.superuser`select password_hash from users where user_id = ${String(id)}`;
+    const [row] = await service.superuser`
+      select password_hash from users where tenant_id = ${admin.tenantId} and user_id = ${String(id)}`;
     assert.match(row?.password_hash, /^\$argon2id\$/);
     for (const { text, headers } of responses) {
       assert.doesNotMatch(text + JSON.stringify(headers), /never to be seen|argon2|hash|"password":/i);
