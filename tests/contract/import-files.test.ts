@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { before, test } from 'node:test';
 import { type Cell, csv, importFile, xlsx } from '../support/import.ts';
-import { sample } from '../support/scale.ts';
+import { isLong, sample } from '../support/scale.ts';
 import { type Client, shareService } from '../support/service.ts';
 
 const service = await shareService();
@@ -55,7 +55,8 @@ test('csv files are read in UTF-8 and UTF-16, with and without a byte order mark
     Buffer.from('部门路径;联系电话\n总部;010-1\n总部/甲,乙;010-2\n'),
     Buffer.from('部门路径\t联系电话\n总部\t010-1\n总部/甲,乙\t010-2\n'),
   ];
-  for (const file of sample(files, 3)) {
+  // Everyday one file is read here. The other tests send UTF-8 without a byte order mark.
+  for (const file of sample(files, files.length, 2)) {
     const rows = await preview(file);
     assert.deepEqual(
       rows.map(({ cells }) => [cells.path, cells.phone]),
@@ -87,7 +88,7 @@ test('columns are found by either language, by an alias, below a title, or by th
     [['部门导入表'], [], ['请勿修改表头'], ['部门路径', '部门名称', '显示顺序', '负责人'], values],
     [values],
   ];
-  for (const table of sample(tables, 2)) {
+  for (const table of sample(tables, tables.length, 3)) {
     const rows = await preview(await xlsx(table));
     assert.deepEqual(
       rows.map(({ action, cells }) => [action, cells.path, cells.orderNum, cells.leader]),
@@ -130,31 +131,14 @@ test('a cell that does not contain what its author saw is an error that says wha
   assert.match(lost?.errors[0]?.msg ?? '', /科学计数法/);
 });
 
-test('numbers, leading zeros, full-width digits and spaces are read as text', async () => {
-  const client = await service.createTenant();
-  const file = await xlsx([
-    ['部门路径', '显示顺序', '联系电话', '状态'],
-    ['　总部　', '１２', 13_800_138_000, ' 停用　'],
-    ['销售部（北京）', 2, '００７', '正常'],
-    ['A\\/B组', 3, '007', 'Normal'],
-  ]);
-  const { code, text } = await importFile(client, 'dept', 'apply', file);
-  assert.equal(code, 200, text);
-  const { data } = await client.get('/system/dept-api/list?sort=orderNum');
-  assert.deepEqual(
-    data.rows.map((dept: Record<string, unknown>) => [dept.deptName, dept.orderNum, dept.phone, dept.status]),
-    [
-      ['销售部（北京）', 2, '007', '0'],
-      ['A/B组', 3, '007', '0'],
-      ['总部', 12, '13800138000', '1'],
-    ],
-  );
-});
-
 test('a file that is empty, of another kind, or protected is refused with what to do', async () => {
-  await expectRefusal(Buffer.alloc(0), 'FILE_UNREADABLE');
-  await expectRefusal(Buffer.from('\n\n,,\n'), 'FILE_UNREADABLE');
-  await expectRefusal(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff, 0xff]), 'FILE_UNREADABLE');
+  const unreadable = [
+    Buffer.alloc(0),
+    Buffer.from('\n\n,,\n'),
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff, 0xff]),
+    Buffer.from('PK\u0003\u0004 not a zip file'),
+  ];
+  for (const file of sample(unreadable, 4)) await expectRefusal(file, 'FILE_UNREADABLE');
   const lacking = await expectRefusal(
     csv([
       ['负责人', '状态'],
@@ -163,7 +147,6 @@ test('a file that is empty, of another kind, or protected is refused with what t
     'COLUMNS_MISSING',
   );
   assert.match(lacking.msg, /部门路径/);
-  await expectRefusal(Buffer.from('PK\u0003\u0004 not a zip file'), 'FILE_UNREADABLE');
   const { msg } = await expectRefusal(Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'FILE_UNREADABLE');
   assert.match(msg, /\.xls/);
 });
@@ -180,6 +163,7 @@ test('the preview can be downloaded as the same file with a column for the error
   assert.equal(header, '\ufeff部门路径,状态,备注,错误');
   assert.match(first ?? '', /^总部,启动,'=1\+1,"?状态 只能是：正常, 停用/);
   assert.equal(second, '总部/甲,正常,x,');
+  if (!isLong) return;
   const english = await importFile(tenant, 'dept', 'preview', file, {
     query: '&report=csv',
     headers: { 'accept-language': 'en' },

@@ -1,4 +1,4 @@
-// Only in the long run: each file that is read starts a worker thread; contract/import tests the rules with fewer files, and contract/quotas-pools the pools.
+// Only in the long run: each file that is read starts a worker thread; contract/import and contract/import-files test the rules with fewer files, and contract/quotas-pools the pools.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Cell, csv, importFile, xlsx } from '../support/import.ts';
@@ -51,4 +51,25 @@ test('many rows are previewed, imported and reverted', async () => {
   const reverted = await revert(tenant, applied);
   assert.equal(reverted.code, 200, reverted.text);
   assert.equal((await tenant.get(`${DEPTS}/list`)).data.total, 0);
+});
+
+test('numbers, leading zeros, full-width digits and spaces are read as text', async () => {
+  const client = await service.createTenant();
+  const file = await xlsx([
+    ['部门路径', '显示顺序', '联系电话', '状态'],
+    ['　总部　', '１２', 13_800_138_000, ' 停用　'],
+    ['销售部（北京）', 2, '００７', '正常'],
+    ['A\\/B组', 3, '007', 'Normal'],
+  ]);
+  const { code, text } = await importFile(client, 'dept', 'apply', file);
+  assert.equal(code, 200, text);
+  const { data } = await client.get('/system/dept-api/list?sort=orderNum');
+  assert.deepEqual(
+    data.rows.map((dept: Record<string, unknown>) => [dept.deptName, dept.orderNum, dept.phone, dept.status]),
+    [
+      ['销售部（北京）', 2, '007', '0'],
+      ['A/B组', 3, '007', '0'],
+      ['总部', 12, '13800138000', '1'],
+    ],
+  );
 });
