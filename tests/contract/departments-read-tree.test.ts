@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
-import { firstSeed, seededRandom } from '../support/scale.ts';
+import { firstSeed, scale, seededRandom } from '../support/scale.ts';
 import { type Client, shareService } from '../support/service.ts';
 
 /** GET /system/dept-api/tree. departments-tree-large.test.ts and tests/faults/trees.test.ts cover large trees. */
@@ -97,7 +97,7 @@ describe('Tree', () => {
   test('the tree of randomly shaped departments agrees with the list', async () => {
     const client = await service.createTenant();
     const { below, pick } = seededRandom(firstSeed);
-    const departments = Array.from({ length: 400 }, (_, n) => ({
+    const departments = Array.from({ length: scale(150, 400) }, (_, n) => ({
       ref: `${n}`,
       ...(n > 3 && below(20) ? { parentRef: `${pick([n - 1, below(n), below(n)])}` } : {}),
       orderNum: below(4),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectError, expectOk, read, TENANTS } from '../support/expect.ts';
+import { sample } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 
 /** The fields of a tenant (TenantDTO), in the order of the interface document. */
@@ -266,7 +267,7 @@ describe('ruleBo', () => {
     }
   });
 
-  for (const key of seven) {
+  for (const key of sample(seven, seven.length, 3)) {
     test(`rule ${key} is any string of up to 64 Ki characters, stored unchanged`, async () => {
       for (const text of ['', ' {"规则": [1, 2]}\r\n\t"\\ 🌳', '榕'.repeat(65_536)]) {
         const shown = (await readTenant(await createTenant({ ruleBo: { [key]: text, more: 'x' } }))).ruleBo;
