@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGES, DEPTS } from '../support/expect.ts';
-import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
+import { type ApiResponse, type Client, PASSWORD, shareService } from '../support/service.ts';
 
-const service = await startService();
+const service = await shareService();
 
 /** Reads all changes after a position, page by page. */
 async function readChanges(client: Client, after = '0', limit = 3) {
