@@ -4,7 +4,7 @@ import { DEPTS, expectError } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { createChain, startDeepTrees } from './deep-trees.ts';
 
-const DEPTH = scale(1_000, 10_000);
+const DEPTH = scale(500, 10_000);
 const service = await startDeepTrees();
 
 test('paths too long for one response are rejected while other requests are served', async () => {
