@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { errorCatalog } from '../../server/http/errors.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
+import { sendRaw } from '../support/raw.ts';
 import { type ApiResponse, PASSWORD, type Service, shareService, startService } from '../support/service.ts';
 
 /** The response envelope: success, errors, their languages and messages, and the alternative error formats. */
@@ -111,6 +112,27 @@ describe('Clients that always expect HTTP 200', () => {
     expectOk(response);
     assert.match(String(response.headers.location), /^\/system\/dept-api\/\d+$/);
   });
+});
+
+test('with BANYAN_ERROR_STATUS=200 every error is HTTP 200 with the status in code', async () => {
+  const { anonymous, root } = always200;
+  const failures: [number, string, ReturnType<typeof root.get>][] = [
+    [404, 'PATH_NOT_FOUND', anonymous.get('/nope')],
+    [405, 'METHOD_NOT_ALLOWED', anonymous.call('PATCH', '/system/dept-api')],
+    [401, 'NO_TOKEN', anonymous.get('/system/dept-api/1')],
+    [404, 'DEPT_NOT_FOUND', root.get('/system/dept-api/1')],
+    [400, 'INVALID_FIELD', root.get('/system/dept-api/x')],
+    [400, 'INVALID_JSON', root.post('/system/dept-api', undefined, { raw: '{' })],
+    [400, 'INVALID_UTF8', root.get('/%ff')],
+    [413, 'BODY_TOO_LARGE', root.post('/system/dept-api', undefined, { raw: 'x'.repeat(2_000_000) })],
+    [415, 'NOT_JSON', root.post('/system/dept-api', {}, { headers: { 'content-type': 'text/plain' } })],
+    [431, 'HEADERS_TOO_LARGE', root.get(`/${'x'.repeat(300_000)}`)],
+    [400, 'BAD_REQUEST', sendRaw(always200.base, 'GARBAGE\r\n\r\n')],
+  ];
+  for (const [code, reason, promise] of failures) {
+    const response = await promise;
+    assert.deepEqual([response.status, response.code, response.data.reason], [200, code, reason], response.text);
+  }
 });
 
 describe('Accept: application/problem+json selects problem details (RFC 9457)', () => {

@@ -5,7 +5,7 @@ import { expectError } from '../support/expect.ts';
 import { operationsOf, readDocument } from '../support/openapi.ts';
 import { request, sendRaw } from '../support/raw.ts';
 import { sample } from '../support/scale.ts';
-import { shareService, startService } from '../support/service.ts';
+import { shareService } from '../support/service.ts';
 
 const service = await shareService();
 const admin = await service.createTenant();
@@ -175,27 +175,4 @@ test('every response has X-Content-Type-Options: nosniff', async () => {
   ]) {
     assert.equal((await service.anonymous.get(path)).headers['x-content-type-options'], 'nosniff', path);
   }
-});
-
-test('with BANYAN_ERROR_STATUS=200 every error is HTTP 200 with the status in code', async () => {
-  const always200 = await startService({ BANYAN_ERROR_STATUS: '200' });
-  const { anonymous, root } = always200;
-  const failures: [number, string, ReturnType<typeof root.get>][] = [
-    [404, 'PATH_NOT_FOUND', anonymous.get('/nope')],
-    [405, 'METHOD_NOT_ALLOWED', anonymous.call('PATCH', '/system/dept-api')],
-    [401, 'NO_TOKEN', anonymous.get('/system/dept-api/1')],
-    [404, 'DEPT_NOT_FOUND', root.get('/system/dept-api/1')],
-    [400, 'INVALID_FIELD', root.get('/system/dept-api/x')],
-    [400, 'INVALID_JSON', root.post('/system/dept-api', undefined, { raw: '{' })],
-    [400, 'INVALID_UTF8', root.get('/%ff')],
-    [413, 'BODY_TOO_LARGE', root.post('/system/dept-api', undefined, { raw: 'x'.repeat(2_000_000) })],
-    [415, 'NOT_JSON', root.post('/system/dept-api', {}, { headers: { 'content-type': 'text/plain' } })],
-    [431, 'HEADERS_TOO_LARGE', root.get(`/${'x'.repeat(300_000)}`)],
-    [400, 'BAD_REQUEST', sendRaw(always200.base, 'GARBAGE\r\n\r\n')],
-  ];
-  for (const [code, reason, promise] of failures) {
-    const response = await promise;
-    assert.deepEqual([response.status, response.code, response.data.reason], [200, code, reason], response.text);
-  }
-  await always200.close();
 });

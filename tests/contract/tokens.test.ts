@@ -12,7 +12,13 @@ import { encode, now, readPrivateKey, signToken, tamper } from '../support/token
 
 /** With this setting, tokens of other issuers are rejected. */
 const issuer = { BANYAN_ISSUER: 'https://org.example.com' };
-const service = await startService(issuer);
+let db: Database | undefined;
+const service = await startService(issuer, {
+  wrapDatabase: (real) => {
+    db = real;
+    return real;
+  },
+});
 const admin = await service.createTenant();
 const other = await service.createTenant();
 const validToken = admin.token as string;
@@ -141,17 +147,14 @@ test('every node accepts the tokens of other nodes, also those signed with an ol
 });
 
 test('the token cache stores a normal header but not one padded with thousands of spaces', async () => {
-  let db: Database | undefined;
-  const wrapDatabase = (real: Database) => {
-    db = real;
-    return real;
-  };
-  const own = await startService({}, { wrapDatabase });
   const reader = new TokenReader({
     keys: createKeyring(db as Database),
-    issuer: createIssuer(readConfig({}), () => undefined),
+    issuer: createIssuer(readConfig(issuer), () => undefined),
   });
-  const [short, long] = [1, 50_000].map((spaces) => `Bearer${' '.repeat(spaces)}${own.root.token}`) as [string, string];
+  const [short, long] = [1, 50_000].map((spaces) => `Bearer${' '.repeat(spaces)}${service.root.token}`) as [
+    string,
+    string,
+  ];
   for (const header of [short, long]) assert.equal((await reader.read(header, '')).tenantId, '000000');
   assert.equal(reader.cached(short, '')?.tenantId, '000000');
   assert.equal(reader.cached(long, ''), undefined);
