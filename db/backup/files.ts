@@ -10,7 +10,9 @@ export interface FileDigest {
   sha256: string;
 }
 
-const CHUNK_BYTES = 1 << 20;
+const MAX_CHUNK_BYTES = 1 << 20;
+/** Most files of a database are small, but any may grow while it is copied. */
+const MIN_CHUNK_BYTES = 1 << 16;
 
 /**
  * Copies a file, flushes the copy to disk and returns its digest. Returns undefined if the file does not exist. PostgreSQL may
@@ -23,11 +25,12 @@ export async function copyFile(from: string, to: string, signal?: AbortSignal): 
     const target = await fs.promises.open(to, 'wx', 0o600);
     try {
       const hash = createHash('sha256');
-      const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+      const chunkBytes = Math.min(MAX_CHUNK_BYTES, Math.max(MIN_CHUNK_BYTES, (await source.stat()).size));
+      const buffer = Buffer.allocUnsafe(chunkBytes);
       let size = 0;
       for (;;) {
         signal?.throwIfAborted();
-        const { bytesRead } = await source.read(buffer, 0, CHUNK_BYTES, null);
+        const { bytesRead } = await source.read(buffer, 0, chunkBytes, null);
         if (bytesRead === 0) break;
         const chunk = buffer.subarray(0, bytesRead);
         hash.update(chunk);
