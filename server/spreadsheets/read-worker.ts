@@ -2,11 +2,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { isOle2, isZip } from './file-kind.ts';
 import { readCsv } from './read-csv.ts';
 import { ReadError, type ReadProblem } from './read-error.ts';
-import { readXlsx } from './read-xlsx.ts';
 import { MAX_ROWS, type SheetRow } from './sheet.ts';
-import { type Report, writeReport } from './write-report.ts';
+import type { Report } from './write-report.ts';
 
-/** The code of the worker thread that reads a file: parsing takes seconds, and a hostile file may take all of its memory. */
+/**
+ * The code of the worker thread that reads a file: parsing takes seconds, and a hostile file may take all of its memory. Each
+ * file has its own thread, so the code for workbooks is loaded only for those: it takes longer than reading a small CSV file.
+ */
 
 /** Rows are sent in pieces: receiving all of them at once would block the service. */
 const PIECE = 2_000;
@@ -16,7 +18,7 @@ const MAX_HEADER_ROWS = 20;
 async function read(bytes: Uint8Array): Promise<SheetRow[]> {
   if (bytes.length === 0) throw new ReadError('empty');
   if (isOle2(bytes)) throw new ReadError('oldFormat');
-  const rows = isZip(bytes) ? await readXlsx(bytes) : readCsv(bytes);
+  const rows = isZip(bytes) ? await (await import('./read-xlsx.ts')).readXlsx(bytes) : readCsv(bytes);
   if (rows.length === 0) throw new ReadError('empty');
   if (rows.length > MAX_ROWS + MAX_HEADER_ROWS) throw new ReadError('rows');
   return rows;
@@ -26,6 +28,7 @@ try {
   const { bytes, report } = workerData as WorkerTask;
   const rows = await read(bytes);
   if (report) {
+    const { writeReport } = await import('./write-report.ts');
     const file = await writeReport(rows, report);
     parentPort?.postMessage({ file } satisfies WorkerMessage);
   } else {

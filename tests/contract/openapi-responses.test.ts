@@ -6,9 +6,16 @@ import { errorCatalog } from '../../server/http/errors.ts';
 import { csv, form } from '../support/import.ts';
 import { assertDocumented, type Operation, readOperations } from '../support/openapi.ts';
 import { sample } from '../support/scale.ts';
-import { type ApiResponse, type Client, PASSWORD, type RequestOptions, startService } from '../support/service.ts';
+import {
+  type ApiResponse,
+  type Client,
+  FAST_WEBHOOK_POLLING,
+  PASSWORD,
+  type RequestOptions,
+  startService,
+} from '../support/service.ts';
 
-const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
+const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
 const { anonymous } = service;
 const admin = await service.createTenant({
   tenantName: '集团',

@@ -5,7 +5,7 @@ import { createCertificate } from '../support/certificate.ts';
 import { after } from '../support/cleanup.ts';
 import { Receiver } from '../support/receiver.ts';
 import { sample } from '../support/scale.ts';
-import { type Client, startService } from '../support/service.ts';
+import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** A webhook makes the service send requests. It must not make the service call addresses inside its own network. */
@@ -20,10 +20,10 @@ const resolve = async (name: string) => {
   return found;
 };
 
-const service = await startService({}, { resolve });
+const service = await startService({}, { resolve, timing: FAST_WEBHOOK_POLLING });
 const serviceWithNetworks = await startService(
   { BANYAN_WEBHOOK_NETWORKS: 'loopback, 10.1.0.0/16, fd12::/16' },
-  { resolve },
+  { resolve, timing: FAST_WEBHOOK_POLLING },
 );
 const path = '/system/webhook-api';
 const register = async (admin: Client, url: string, status = '1') => {

@@ -45,11 +45,14 @@ export interface TestDatabase extends Addresses {
   name: string;
 }
 
-/** Returns the addresses of a database for its owner and for the superuser, who have the same password. */
-export const addressesOf = (databaseUrl: string): Addresses => ({
-  databaseUrl,
-  superuserUrl: databaseUrl.replace(/(?<=^postgres:\/\/)test_owner(?=:)/, 'postgres'),
-});
+/**
+ * Returns the addresses of a test database for its owner and for the superuser, who have the same password. Returns undefined
+ * for an address in another server.
+ */
+export function addressesOf(databaseUrl = ''): Addresses | undefined {
+  const superuserUrl = databaseUrl.replace(/^postgres:\/\/test_owner:/, 'postgres://postgres:');
+  return superuserUrl === databaseUrl ? undefined : { databaseUrl, superuserUrl };
+}
 
 /** Creates a database with all tables, tenant 000000 and its administrator, as a copy of the template. */
 export const createDatabase = (): Promise<TestDatabase> => create(`template ${server.template}`);
@@ -69,7 +72,8 @@ async function create(template: string): Promise<TestDatabase> {
   await superuser.unsafe(`create database ${name} owner test_owner ${template} strategy file_copy`);
   await superuser.end();
   const host = encodeURIComponent(server.socketDir);
-  return { name, ...addressesOf(`postgres://test_owner:${password}@localhost/${name}?host=${host}`) };
+  const address = (user: string) => `postgres://${user}:${password}@localhost/${name}?host=${host}`;
+  return { name, databaseUrl: address('test_owner'), superuserUrl: address('postgres') };
 }
 
 /** Creates the template database once for all tests: migrations and the first administrator. Returns its name. */

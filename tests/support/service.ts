@@ -174,7 +174,10 @@ export interface ServiceOptions {
   resolve?: (name: string) => Promise<string[]>;
 }
 
-/** Deadlines that no test reaches, even on a slow machine, and a short poll interval of the feed. */
+/**
+ * Deadlines that no test reaches, even on a slow machine, a short poll interval of the feed and a long one of webhooks, which
+ * few tests need.
+ */
 export const RELAXED_TIMING: Partial<Timing> = {
   responseMs: 600_000,
   bulkResponseMs: 600_000,
@@ -189,11 +192,12 @@ export const RELAXED_TIMING: Partial<Timing> = {
   historyWaitMs: 600_000,
   webhookResponseMs: 600_000,
   feedPollMs: 50,
+  webhookPollMs: 5_000,
   metricsDatabaseMs: 0,
   metricsWaitMs: 600_000,
 };
 
-/** For tests of webhooks only: if it were the default, hundreds of services would poll for work twenty times a second. */
+/** For tests of webhooks only: otherwise hundreds of services would poll for work twenty times a second. */
 export const FAST_WEBHOOK_POLLING: Partial<Timing> = { webhookPollMs: 50 };
 
 /** Starts a service for a test file and closes it after its tests. */
@@ -240,8 +244,7 @@ async function createService(
   }: ServiceOptions = {},
 ): Promise<Service> {
   // Another service on the same database needs no database of its own.
-  const { DATABASE_URL: given } = environment;
-  const { databaseUrl, superuserUrl } = given ? addressesOf(given) : await createDatabase();
+  const { databaseUrl, superuserUrl } = addressesOf(environment.DATABASE_URL) ?? (await createDatabase());
   const superuser = connectOwner({ url: superuserUrl }, undefined, NO_DEADLINES);
   await prepareDatabase(superuser);
   const config = readConfig({
