@@ -76,6 +76,7 @@ await phase('lint and compile', async () => {
   const [status] = await linted;
   if (status !== 0) process.exit(status ?? 1);
 });
+checkSuites();
 const { startEmbedded } = await import('../dist/db/embedded/cluster.js');
 const { IS_FIREFOX, prepareBrowser } = await import('../dist/tests/support/browser.js');
 const { findFirefox, FIREFOX_STORIES } = await import('../dist/tests/support/firefox.js');
@@ -264,6 +265,19 @@ function createQueue(words) {
     )
     .map((name) => path.join('dist/tests', name))
     .sort((a, b) => msOf(b) - msOf(a) || a.localeCompare(b));
+}
+
+/** Tests that an asynchronous suite adds after its file was loaded would not belong to it (test-tracking.js). */
+function checkSuites() {
+  const files = fs
+    .readdirSync('tests', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'));
+  const wrong = files.filter((name) =>
+    /\bdescribe\([^\n]*, async/.test(fs.readFileSync(path.join('tests', name), 'utf8')),
+  );
+  if (wrong.length === 0) return;
+  console.error(`The callback of describe must not be async. Await what its tests need before it: ${wrong.join(', ')}`);
+  process.exit(1);
 }
 
 /** Returns a folder in memory if there is enough: the databases of all test files have about fifty thousand files. */

@@ -10,9 +10,9 @@ const admin = await service.createTenant();
 const post = (userName: string) => admin.post(USERS, { userName, password: PASSWORD });
 const logIn = (username: string) =>
   service.anonymous.post('/auth/login', { tenantId: admin.tenantId, username, password: PASSWORD });
+const member = await admin.createUser({ userName: 'renamed.never' });
 
-describe('A new user name', async () => {
-  const member = await admin.createUser({ userName: 'renamed.never' });
+describe('A new user name', () => {
   const allowed: [what: string, userName: string][] = [
     ['ASCII letters, digits and symbols', "wang.wei+1@example.com!#$%&'*/=?^_`{|}~"],
     ['Chinese', '王小明'],
