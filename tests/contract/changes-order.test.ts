@@ -5,7 +5,7 @@ import { CHANGES, DEPTS } from '../support/expect.ts';
 import { asTenant, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-const service = await startService();
+const service = await startService({}, { timing: { sealMs: 100 } });
 const { superuser } = service;
 
 interface Page {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { startService } from '../support/service.ts';
+import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { testCrossTenantAccess } from './cross-tenant.ts';
 
 /** The code alone must isolate tenants: these tests run with row security disabled. */
 
-const service = await startService();
+const service = await startService({}, { timing: { ...FAST_WEBHOOK_POLLING, sealMs: 100 } });
 const tables = await service.superuser<{ name: string }[]>`
   select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relrowsecurity`;
 assert.ok(tables.length >= 6);

@@ -175,8 +175,8 @@ export interface ServiceOptions {
 }
 
 /**
- * Deadlines that no test reaches, even on a slow machine, a short poll interval of the feed and a long one of webhooks, which
- * few tests need.
+ * Deadlines that no test reaches, even on a slow machine, a short interval of the feed, and long ones of webhooks and seals,
+ * which few tests need.
  */
 export const RELAXED_TIMING: Partial<Timing> = {
   responseMs: 600_000,
@@ -193,6 +193,7 @@ export const RELAXED_TIMING: Partial<Timing> = {
   webhookResponseMs: 600_000,
   feedPollMs: 50,
   webhookPollMs: 5_000,
+  sealMs: 5_000,
   metricsDatabaseMs: 0,
   metricsWaitMs: 600_000,
 };
