@@ -1,15 +1,18 @@
 // Only in the long run: loading Redocly takes a second of CPU time; contract/openapi tests the rules of our own, and contract/openapi-responses compiles the schemas.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { type Config, createConfig, lintFromString } from '@redocly/openapi-core';
 import { readDocument } from '../support/openapi.ts';
 import { shareService } from '../support/service.ts';
+
+/** Checking a call with the type of its argument takes the compiler as long as a tenth of all files. */
+const configure = createConfig as unknown as (settings: { extends: string[] }) => Promise<Config>;
 
 const document = await readDocument(await shareService());
 
 test('the document is valid OpenAPI 3.1 and passes the recommended Redocly rules', async () => {
   assert.match(document.openapi, /^3\.1\.\d+$/);
-  const config = await createConfig({ extends: ['recommended'] });
+  const config = await configure({ extends: ['recommended'] });
   const source = JSON.stringify(document, null, 2);
   const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
   const messages = problems.map(
