@@ -136,15 +136,16 @@ describe('DELETE ?subtree=true: limits and errors', () => {
   test('a large subtree is deleted completely', async () => {
     const root = await admin.createDepartment();
     const first = 70_000_000;
+    const count = scale(700, 99_999);
     await insertDepartments(service.superuser, admin.tenantId, {
       first,
-      count: scale(700, 99_999),
+      count,
       parentOf: `case when n <= 300 then ${root} - ${first} else n / 300 end`,
     });
     expectOk(await remove(root));
     const [{ remaining }] = await service.superuser<[{ remaining: number }]>`
       select count(*)::int as remaining from departments
-      where tenant_id = ${admin.tenantId} and dept_id > ${first} and del_flag = '0'`;
+      where tenant_id = ${admin.tenantId} and dept_id between ${first} and ${first + count} and del_flag = '0'`;
     assert.equal(remaining, 0);
   });
 

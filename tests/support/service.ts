@@ -218,7 +218,7 @@ let shared: Service | undefined;
  */
 export async function shareService(): Promise<Service> {
   if (!shared) {
-    const service = await createService();
+    const service = await createService({}, { prepareDatabase: raiseIds });
     afterWorker(() => service.close());
     shared = service;
   }
@@ -231,6 +231,10 @@ export async function shareService(): Promise<Service> {
 
 /** The services of a process share the files of the console, because reading them takes as long as ten requests. */
 const consoleFiles = readConsoleFiles();
+
+/** Raises the ids of new records above those that tests insert: which ids a file gets depends on the files before it. */
+const raiseIds = (superuser: Sql) =>
+  superuser`select setval('banyan.dept_serial', 1000000000), setval('banyan.user_serial', 1000000000)`;
 
 async function createService(
   environment: Environment = {},
