@@ -7,7 +7,7 @@ import { affectedBy } from '../query-keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { useDialogs } from '../ui/use-dialogs.ts';
+import { useConfirmDiscard } from '../ui/use-confirm-discard.ts';
 import { DepartmentFields, type DepartmentValues, MAX_ORDER, toInput } from './department-fields.tsx';
 import { departmentsTexts } from './texts.ts';
 import { ROOT_ID } from './tree-store.ts';
@@ -33,7 +33,7 @@ const EMPTY_VALUES: NewDept = {
 
 export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Props) {
   const t = useTexts(departmentsTexts);
-  const dialogs = useDialogs();
+  const confirmDiscard = useConfirmDiscard();
   const [form] = Form.useForm<NewDept>();
   const draft = useDraft(`dept-new-${parent.deptId}`, form);
   const addAnother = useRef(false);
@@ -69,14 +69,7 @@ export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Pro
       onClose();
     };
     if (!hasInput) return discard();
-    dialogs.confirm({
-      title: t.discardTitle,
-      content: t.discardHint,
-      okText: t.discard,
-      okButtonProps: { danger: true },
-      cancelText: t.keepEditing,
-      onOk: discard,
-    });
+    confirmDiscard(discard);
   };
   const submit = (andAddAnother: boolean) => {
     if (!open || create.isPending) return;

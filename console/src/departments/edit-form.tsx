@@ -10,7 +10,7 @@ import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { useDialogs } from '../ui/use-dialogs.ts';
+import { useConfirmDiscard } from '../ui/use-confirm-discard.ts';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { DepartmentFields, type DepartmentValues, toFormValues, toInput } from './department-fields.tsx';
@@ -30,7 +30,7 @@ interface Props {
 export function EditForm({ original, onClose, onSaved }: Props) {
   const t = useTexts(departmentsTexts);
   const { nothingChanged } = useTexts(uiTexts);
-  const dialogs = useDialogs();
+  const confirmDiscard = useConfirmDiscard();
   const notify = useNotify();
   const [form] = Form.useForm<DepartmentValues & { etag: string }>();
   const [base, setBase] = useState(original);
@@ -94,14 +94,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
   };
   const cancel = () => {
     if (compareValues(toFormValues(base.data), form.getFieldsValue()).length === 0) return discard();
-    dialogs.confirm({
-      title: t.discardTitle,
-      content: t.discardHint,
-      okText: t.discard,
-      okButtonProps: { danger: true },
-      cancelText: t.keepEditing,
-      onOk: discard,
-    });
+    confirmDiscard(discard);
   };
   const handleKeyDown = (event: KeyboardEvent) => {
     // Escape first closes the list of suggestions of a field.

@@ -1,6 +1,6 @@
 import { useTexts } from '../language.ts';
+import { leaveTexts } from '../ui/leave-texts.ts';
 import { useConfirmLeave } from '../ui/use-confirm-leave.ts';
-import { tenantsTexts } from './texts.ts';
 
 interface Options {
   isDirty: () => boolean;
@@ -10,7 +10,7 @@ interface Options {
 
 /** Asks before the user leaves a form with unsaved changes. A reload needs no question: it restores the draft. */
 export function useUnsavedChangesGuard({ isDirty, onDiscard, isSaving }: Options): void {
-  const t = useTexts(tenantsTexts);
+  const t = useTexts(leaveTexts);
   useConfirmLeave({
     shouldBlock: ({ currentLocation, nextLocation }) => isDirty() && currentLocation.pathname !== nextLocation.pathname,
     title: t.discardTitle,

@@ -1,7 +1,5 @@
-import { App } from 'antd';
 import { type RefObject, useEffect, useRef } from 'react';
-import { useTexts } from '../language.ts';
-import { leaveTexts } from './leave-texts.ts';
+import { useConfirmDiscard } from './use-confirm-discard.ts';
 
 /** Lets the dialog check for unsaved changes before it closes. */
 export interface FormHandle {
@@ -12,26 +10,17 @@ export interface FormHandle {
 
 /** For a dialog with a form: `cancel` asks before unsaved changes are discarded. The form fills in the handle. */
 export function useFormDialog(onClose: () => void) {
-  const t = useTexts(leaveTexts);
-  const { modal } = App.useApp();
+  const confirmDiscard = useConfirmDiscard();
   // Empty while the dialog shows something other than the form.
   const handle = useRef<FormHandle>(undefined);
   const cancel = () => {
     // The request cannot be cancelled, and the user would not learn that it was saved.
     if (handle.current?.isPending) return;
     if (!handle.current?.isDirty()) return onClose();
-    modal.confirm({
-      title: t.discardTitle,
-      content: t.discardHint,
-      okText: t.discard,
-      cancelText: t.keepEditing,
-      okButtonProps: { danger: true },
-      focusable: { autoFocusButton: 'cancel' },
-      onOk: () => {
-        if (handle.current?.isPending) return;
-        handle.current?.discardDraft();
-        onClose();
-      },
+    confirmDiscard(() => {
+      if (handle.current?.isPending) return;
+      handle.current?.discardDraft();
+      onClose();
     });
   };
   return { handle, cancel };
