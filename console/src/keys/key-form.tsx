@@ -1,19 +1,19 @@
 import { Button, Checkbox, Form, Input, InputNumber, Radio, Select } from 'antd';
 import dayjs from 'dayjs';
-import { type RefObject, useEffect } from 'react';
+import { useEffect } from 'react';
 import { api, type Key, type KeySecret } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useListFormat, useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
-import type { Versioned } from '../request.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useBlockBackWhileSaving } from '../ui/leave-guard.tsx';
 import { permissionTexts } from '../ui/permission-texts.ts';
+import type { RecordFormProps } from '../ui/record-dialog.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { type FormHandle, useFormHandle } from '../ui/use-form-dialog.ts';
+import { useFormHandle } from '../ui/use-form-dialog.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { ExpiryInput } from './expiry-input.tsx';
 import { compareValues, formatTime, isNetwork, type KeyValues, NEW_KEY, toFormValues, toInput } from './key-values.ts';
@@ -26,15 +26,7 @@ export interface CreatedKey {
   key: string | null;
 }
 
-interface Props {
-  /** Undefined for a new key. */
-  original: Versioned<Key> | undefined;
-  handle: RefObject<FormHandle | undefined>;
-  onCancel: () => void;
-  onSaved: (created?: CreatedKey) => void;
-}
-
-export function KeyForm({ original, handle, onCancel, onSaved }: Props) {
+export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps<Key, CreatedKey>) {
   const t = useTexts(keyFormTexts);
   const { nothingChanged } = useTexts(uiTexts);
   const permissionNames = useTexts(permissionTexts);

@@ -1,17 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { api } from '../api.ts';
+import { api, type Webhook } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { formQuery } from '../ui/form-query.ts';
 import { NewSecret } from '../ui/new-secret.tsx';
-import { LoadError, Loading } from '../ui/states.tsx';
-import { useFormDialog } from '../ui/use-form-dialog.ts';
-import { useLastValue } from '../ui/use-last-value.ts';
+import { RecordDialog } from '../ui/record-dialog.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { webhookFormTexts } from './texts.ts';
-import { WebhookForm } from './webhook-form.tsx';
+import { type CreatedWebhook, WebhookForm } from './webhook-form.tsx';
 import { getWebhookName } from './webhook-values.ts';
 
 /** The webhook whose form is open, from the URL. */
@@ -30,53 +24,25 @@ export function useWebhookForm() {
 export function WebhookDialog() {
   const t = useTexts(webhookFormTexts);
   const { webhook, close } = useWebhookForm();
-  const lastWebhook = useLastValue(webhook);
-  const id = typeof lastWebhook === 'number' ? lastWebhook : null;
-  const [created, setCreated] = useState<{ name: string; secret: string }>();
-  const { handle, cancel } = useFormDialog(close);
-  const { data, error, refetch } = useQuery({
-    queryKey: queryKeys.forms.webhook(id),
-    queryFn: ({ signal }) => api.readWebhook(id as number, signal),
-    enabled: webhook !== null && id !== null,
-    ...formQuery,
-  });
-  const title = created
-    ? t.secretTitle(created.name)
-    : id === null
-      ? t.createTitle
-      : data
-        ? t.editTitle(getWebhookName(data.data))
-        : t.edit;
   return (
-    <Dialog
-      open={webhook !== null}
-      title={title}
+    <RecordDialog<Webhook, CreatedWebhook>
+      record={webhook}
+      queryKey={queryKeys.forms.webhook}
+      read={api.readWebhook}
+      titles={{
+        create: t.createTitle,
+        edit: t.edit,
+        editOf: (record) => t.editTitle(getWebhookName(record)),
+        createdOf: ({ name }) => t.secretTitle(name),
+      }}
       width={640}
-      footer={null}
-      mask={{ closable: false }}
-      // An accidental Escape must not discard a secret that cannot be shown again.
-      keyboard={!created}
-      onCancel={cancel}
-      afterClose={() => setCreated(undefined)}
-      destroyOnHidden
-    >
-      {created ? (
-        <NewSecret label={t.secret} value={created.secret} onClose={close}>
+      form={({ key, ...props }) => <WebhookForm key={key} {...props} />}
+      created={({ secret }) => (
+        <NewSecret label={t.secret} value={secret} onClose={close}>
           <p className="secondary">{t.secretHint}</p>
         </NewSecret>
-      ) : error ? (
-        <LoadError error={error} onRetry={refetch} />
-      ) : id !== null && !data ? (
-        <Loading />
-      ) : (
-        <WebhookForm
-          key={id ?? 'new'}
-          original={id === null ? undefined : data}
-          handle={handle}
-          onCancel={cancel}
-          onSaved={(secret) => (secret ? setCreated(secret) : close())}
-        />
       )}
-    </Dialog>
+      onClose={close}
+    />
   );
 }

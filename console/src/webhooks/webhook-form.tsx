@@ -1,35 +1,31 @@
 import { Button, Checkbox, Form, Input, Radio } from 'antd';
-import { type RefObject, useEffect } from 'react';
+import { useEffect } from 'react';
 import { api, type Webhook, type WebhookSecret } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useListFormat, useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
-import type { Versioned } from '../request.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useBlockBackWhileSaving } from '../ui/leave-guard.tsx';
+import type { RecordFormProps } from '../ui/record-dialog.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { type FormHandle, useFormHandle } from '../ui/use-form-dialog.ts';
+import { useFormHandle } from '../ui/use-form-dialog.ts';
 import { useKindLabel } from '../ui/use-kind-label.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { KindsInput } from './kinds-input.tsx';
 import { webhookFormTexts } from './texts.ts';
 import { compareValues, getWebhookName, toFormValues, toInput, type WebhookValues } from './webhook-values.ts';
 
-interface Props {
-  /** Undefined for a new webhook. */
-  original: Versioned<Webhook> | undefined;
-  handle: RefObject<FormHandle | undefined>;
-  onCancel: () => void;
-  /** Receives the secret of a new webhook. */
-  onSaved: (created?: { name: string; secret: string }) => void;
+export interface CreatedWebhook {
+  name: string;
+  secret: string;
 }
 
 const NEW_WEBHOOK: WebhookValues = { name: '', url: '', kinds: ['*'], below: false, status: '0' };
 
-export function WebhookForm({ original, handle, onCancel, onSaved }: Props) {
+export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormProps<Webhook, CreatedWebhook>) {
   const t = useTexts(webhookFormTexts);
   const { nothingChanged } = useTexts(uiTexts);
   const formatList = useListFormat();

@@ -1,15 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { api } from '../../api.ts';
+import { api, type User } from '../../api.ts';
 import { useTexts } from '../../language.ts';
 import { queryKeys } from '../../query-keys.ts';
 import { DeletedRecord } from '../deleted-record.tsx';
-import { Dialog } from '../dialog.tsx';
-import { formQuery } from '../form-query.ts';
 import { LeaveGuard } from '../leave-guard.tsx';
-import { Loading } from '../states.tsx';
-import { useFormDialog } from '../use-form-dialog.ts';
-import { useLastValue } from '../use-last-value.ts';
+import { RecordDialog } from '../record-dialog.tsx';
 import { type Credentials, NewCredentials } from './new-credentials.tsx';
 import { bulkActionTexts, formTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
@@ -30,60 +24,40 @@ interface Props {
 export function UserDialog({ person, tenantId, deptId, onSaved, onClose }: Props) {
   const t = useTexts(formTexts);
   const actionTexts = useTexts(bulkActionTexts);
-  const lastPerson = useLastValue(person);
-  const id = typeof lastPerson === 'number' ? lastPerson : null;
-  const [credentials, setCredentials] = useState<Credentials>();
-  const { handle, cancel } = useFormDialog(onClose);
-  const { data, error, refetch } = useQuery({
-    queryKey: queryKeys.users.detail(id, tenantId, 'form'),
-    queryFn: ({ signal }) => api.readUser(id as number, { tenantId }, signal),
-    enabled: person !== null && id !== null,
-    ...formQuery,
-  });
-  const title = credentials
-    ? actionTexts.credentialsOf(credentials.userName)
-    : id === null
-      ? t.createTitle
-      : data
-        ? t.editTitle(getDisplayName(data.data))
-        : t.edit;
   return (
-    <Dialog
-      open={person !== null}
-      title={title}
-      width={credentials ? 480 : 680}
-      footer={null}
-      mask={{ closable: false }}
-      // An accidental Escape must not discard a password that cannot be shown again.
-      keyboard={!credentials}
-      onCancel={cancel}
-      afterClose={() => setCredentials(undefined)}
-      destroyOnHidden
-    >
-      {credentials ? (
+    <RecordDialog<User, Credentials>
+      record={person}
+      queryKey={(id) => queryKeys.users.detail(id, tenantId, 'form')}
+      read={(id, signal) => api.readUser(id, { tenantId }, signal)}
+      titles={{
+        create: t.createTitle,
+        edit: t.edit,
+        editOf: (user) => t.editTitle(getDisplayName(user)),
+        createdOf: ({ userName }) => actionTexts.credentialsOf(userName),
+      }}
+      createdWidth={480}
+      form={({ key, ...props }) => (
+        <UserForm
+          key={key}
+          {...props}
+          tenantId={tenantId}
+          deptId={deptId}
+          onSaved={(credentials) => {
+            onSaved?.();
+            props.onSaved(credentials);
+          }}
+        />
+      )}
+      created={(credentials) => (
         <>
           <LeaveGuard title={actionTexts.leavePasswords} hint={actionTexts.leavePasswordsHint} />
           <NewCredentials credentials={[credentials]} onClose={onClose} />
         </>
-      ) : error ? (
-        <DeletedRecord resource="user" id={id ?? 0} tenantId={tenantId} error={error} onRetry={refetch} />
-      ) : id !== null && !data ? (
-        <Loading />
-      ) : (
-        <UserForm
-          key={id ?? 'new'}
-          original={id === null ? undefined : data}
-          tenantId={tenantId}
-          deptId={deptId}
-          handle={handle}
-          onCancel={cancel}
-          onSaved={(newCredentials) => {
-            onSaved?.();
-            if (newCredentials) setCredentials(newCredentials);
-            else onClose();
-          }}
-        />
       )}
-    </Dialog>
+      error={(id, error, onRetry) => (
+        <DeletedRecord resource="user" id={id} tenantId={tenantId} error={error} onRetry={onRetry} />
+      )}
+      onClose={onClose}
+    />
   );
 }

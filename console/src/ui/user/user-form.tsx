@@ -1,10 +1,9 @@
 import { Alert, Button, Form, Input, Radio } from 'antd';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { api, type User } from '../../api.ts';
 import { ApiError, isApiError } from '../../http.ts';
 import { useListFormat, useTexts } from '../../language.ts';
 import { affectedBy } from '../../query-keys.ts';
-import type { Versioned } from '../../request.ts';
 import { refreshMe, useMe } from '../../session.ts';
 import { useConflictDialog } from '../conflict-dialog.tsx';
 import { DepartmentMultiSelect, DepartmentSelect } from '../department-select.tsx';
@@ -12,10 +11,11 @@ import { DescriptionList } from '../description-list.tsx';
 import { DraftNotice, useDraft } from '../draft.tsx';
 import { useBlockBackWhileSaving } from '../leave-guard.tsx';
 import { usePhoneRule } from '../phone-rule.ts';
+import type { RecordFormProps } from '../record-dialog.tsx';
 import { isSameInput } from '../record-diff.ts';
 import { uiTexts } from '../texts.ts';
 import { useApiMutation } from '../use-api-mutation.ts';
-import { type FormHandle, useFormHandle } from '../use-form-dialog.ts';
+import { useFormHandle } from '../use-form-dialog.ts';
 import { useNotify } from '../use-notify.ts';
 import type { Credentials } from './new-credentials.tsx';
 import { PasswordInput } from './password-input.tsx';
@@ -23,16 +23,10 @@ import { formTexts } from './texts.ts';
 import { compareValues, toFormValues, toInput, type UserFormValues } from './user-form-values.ts';
 import './user.css';
 
-interface Props {
-  /** Undefined for a new user. */
-  original: Versioned<User> | undefined;
+interface Props extends RecordFormProps<User, Credentials> {
   tenantId: string | undefined;
   /** The main department of a new user. */
   deptId?: number | undefined;
-  handle: RefObject<FormHandle | undefined>;
-  onCancel: () => void;
-  /** Receives the credentials of a new user. */
-  onSaved: (credentials?: Credentials) => void;
 }
 
 export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved }: Props) {
