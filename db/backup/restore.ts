@@ -44,6 +44,8 @@ const RECOVERY_TIMEOUT_SECONDS = 7 * 86_400;
 export async function restoreBackup(options: RestoreOptions): Promise<{ replaced: string | undefined }> {
   const { dataDir, backup, progress, signal } = options;
   assertReplaceable(options);
+  // Look for the archive now: the copy may take long, and what is archived meanwhile is restored too.
+  listArchived(options);
   fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // The next start removes this folder if we are killed.
   const folder = path.join(dataDir, `postgres.new-${process.pid}`);
@@ -89,16 +91,22 @@ async function copyBackup({ folder: from, manifest }: StoredBackup, to: string, 
   }
 }
 
+/** Lists the files of the archive that the restore needs. Throws if it needs the archive and there is none. */
+function listArchived({ backup, walArchive, until }: RestoreOptions): string[] {
+  if (!walArchive || (until === undefined && !fs.existsSync(walArchive))) return [];
+  const names = archivedFiles(walArchive, backup.manifest.firstSegment);
+  return until === undefined ? names.filter((name) => name.endsWith('.history')) : names;
+}
+
 /**
  * Adds the archived log. It is copied to the log of the server instead of being read with a `restore_command`, because the
  * user that runs PostgreSQL may be unable to read the archive. The histories are needed in any case: the recovered database
  * starts a new timeline, whose number must not exist in the archive.
  */
-async function prepareRecovery({ backup, walArchive, until, signal }: RestoreOptions, cluster: string): Promise<void> {
+async function prepareRecovery(options: RestoreOptions, cluster: string): Promise<void> {
+  const { walArchive, signal } = options;
   await writeFile(path.join(cluster, 'recovery.signal'), '');
-  if (!walArchive || (until === undefined && !fs.existsSync(walArchive))) return;
-  for (const name of archivedFiles(walArchive, backup.manifest.firstSegment)) {
-    if (until === undefined && !name.endsWith('.history')) continue;
+  for (const name of listArchived(options)) {
     const target = path.join(cluster, 'pg_wal', name);
     if (!fs.existsSync(target)) await copyFile(path.join(walArchive, name), target, signal);
   }
