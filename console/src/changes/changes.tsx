@@ -6,12 +6,12 @@ import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { liveUpdates } from '../live.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useIsAdministrator } from '../session.ts';
 import { useStore } from '../store.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
 import { useResourceName } from '../ui/change-summary.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { ChangeDays } from './change-days.tsx';
 import { ChangeFilters } from './change-filters.tsx';
 import { type ChangesParams, toFilter, useChangesParams } from './params.ts';
@@ -25,12 +25,10 @@ const MAX_POLLED_PAGES = 3;
 
 export default function Changes() {
   const t = useTexts(changesTexts);
-  if (useIsAdministrator()) return <ChangesContent />;
   return (
-    <>
-      <PageTitle title={t.title} />
-      <AdministratorsOnly>{null}</AdministratorsOnly>
-    </>
+    <AdministratorsOnly title={t.title}>
+      <ChangesContent />
+    </AdministratorsOnly>
   );
 }
 

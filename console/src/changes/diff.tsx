@@ -5,10 +5,10 @@ import { Link } from 'react-router';
 import { api, type Diff } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useIsAdministrator } from '../session.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { Changed, Created, Deleted, Moved, Renamed } from './diff-lists.tsx';
 import { PeopleDiff } from './diff-people.tsx';
@@ -20,18 +20,17 @@ import './changes.css';
 /** Compares the departments at two points in time. Both are in the URL. */
 export default function DiffScreen() {
   const t = useTexts(diffTexts);
-  const administrator = useIsAdministrator();
   return (
-    <div className="stack">
-      <PageTitle title={t.title}>
-        {administrator && (
+    <AdministratorsOnly title={t.title}>
+      <div className="stack">
+        <PageTitle title={t.title}>
           <Link to="/changes">
             <ArrowLeftOutlined aria-hidden /> {t.back}
           </Link>
-        )}
-      </PageTitle>
-      {administrator ? <DiffContent /> : <AdministratorsOnly>{null}</AdministratorsOnly>}
-    </div>
+        </PageTitle>
+        <DiffContent />
+      </div>
+    </AdministratorsOnly>
   );
 }
 

@@ -7,10 +7,10 @@ import { Link, useNavigate } from 'react-router';
 import { api, type DeptNode } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useIsAdministrator } from '../session.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { TreeView } from '../ui/tree/tree-view.tsx';
 import type { TreeRow } from '../ui/tree/types.ts';
@@ -25,20 +25,17 @@ const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 /** The departments as they were at the end of a day, which is in the URL. */
 export default function PastTree() {
   const t = useTexts(pastTreeTexts);
-  const administrator = useIsAdministrator();
   return (
-    <div className="stack">
-      <PageTitle title={t.title}>
-        {administrator && (
+    <AdministratorsOnly title={t.title}>
+      <div className="stack">
+        <PageTitle title={t.title}>
           <Link to="/changes">
             <ArrowLeftOutlined aria-hidden /> {t.back}
           </Link>
-        )}
-      </PageTitle>
-      <AdministratorsOnly>
+        </PageTitle>
         <PastTreeContent />
-      </AdministratorsOnly>
-    </div>
+      </div>
+    </AdministratorsOnly>
   );
 }
 

@@ -4,11 +4,11 @@ import { Link, useNavigate, useParams } from 'react-router';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useIsAdministrator } from '../session.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import type { Restorable } from '../ui/restore-record.ts';
-import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { DeletedRow } from './deleted-row.tsx';
 import { withoutDescendants } from './descendants.ts';
 import { deletedTexts } from './texts.ts';
@@ -20,15 +20,15 @@ const PAGE_SIZE = 50;
 /** The departments, users and tenants that are deleted and can be restored. The kind is in the URL. */
 export default function Deleted() {
   const t = useTexts(deletedTexts);
-  const administrator = useIsAdministrator();
   const navigate = useNavigate();
   const { kind: kindParam } = useParams();
   const kind = KINDS.find((known) => known === kindParam) ?? 'department';
   return (
-    <>
-      <PageTitle title={t.title}>{administrator && <Link to="/changes?action=deleted">{t.changes}</Link>}</PageTitle>
-      <AdministratorsOnly>
-        <Card>
+    <AdministratorsOnly title={t.title}>
+      <PageTitle title={t.title}>
+        <Link to="/changes?action=deleted">{t.changes}</Link>
+      </PageTitle>
+      <Card>
           <Segmented<Restorable>
             aria-label={t.kinds}
             name="kind"
@@ -39,9 +39,8 @@ export default function Deleted() {
           />
           <p className="secondary deleted-hint">{kind === 'department' ? `${t.hint} ${t.departmentHint}` : t.hint}</p>
           <List key={kind} kind={kind} />
-        </Card>
-      </AdministratorsOnly>
-    </>
+      </Card>
+    </AdministratorsOnly>
   );
 }
 

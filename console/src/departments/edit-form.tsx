@@ -67,19 +67,22 @@ export function EditForm({ original, onClose, onSaved }: Props) {
       return true;
     },
   });
-  const labels: Record<keyof DepartmentValues, string> = {
+  const labels: Record<Exclude<keyof DepartmentValues, 'leaderId'>, string> = {
     deptName: t.name,
     leader: t.leader,
-    leaderId: t.leaderUser,
     phone: t.phone,
     email: t.email,
     orderNum: t.order,
     status: t.status,
   };
-  const format = (name: keyof DepartmentValues, values: DepartmentValues) =>
-    name === 'status' ? (values.status === '1' ? t.disabled : t.normal) : String(values[name] ?? '');
+  const format = (name: keyof typeof labels, values: DepartmentValues) => {
+    if (name === 'status') return values.status === '1' ? t.disabled : t.normal;
+    // A user is not the same as a text with their name.
+    if (name === 'leader' && values.leaderId !== null) return t.userLabel(values.leader, values.leaderId);
+    return String(values[name] ?? '');
+  };
   function compareValues(theirs: DepartmentValues, mine: DepartmentValues) {
-    return (Object.keys(labels) as (keyof DepartmentValues)[])
+    return (Object.keys(labels) as (keyof typeof labels)[])
       .filter((name) => format(name, theirs) !== format(name, mine))
       .map((name) => ({ field: labels[name], theirs: format(name, theirs), mine: format(name, mine) }));
   }

@@ -6,11 +6,12 @@ import { api, type ImportKind, type ImportPreview, type ImportResult } from '../
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
 import { LeaveGuard } from '../ui/leave-guard.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { saveFile } from '../ui/save-file.ts';
-import { AdministratorsOnly, Loading } from '../ui/states.tsx';
+import { Loading } from '../ui/states.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { Counts } from './counts.tsx';
@@ -26,16 +27,14 @@ export default function Import() {
   const navigate = useNavigate();
   const kind = useLocation().pathname.includes('/people') ? 'people' : 'departments';
   return (
-    <>
+    <AdministratorsOnly title={t[kind]}>
       <PageTitle title={t[kind]}>
         <Button icon={<ArrowLeftOutlined />} onClick={() => navigate(`/${kind}`)}>
           {t.back}
         </Button>
       </PageTitle>
-      <AdministratorsOnly>
-        <ImportContent key={kind} kind={kind} />
-      </AdministratorsOnly>
-    </>
+      <ImportContent key={kind} kind={kind} />
+    </AdministratorsOnly>
   );
 }
 

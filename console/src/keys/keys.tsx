@@ -4,11 +4,11 @@ import { Button, Input, Select } from 'antd';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useIsAdministrator } from '../session.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useSearchText } from '../ui/use-search-text.ts';
 import { KeyDialog } from './key-dialog.tsx';
 import { KeyTable } from './key-table.tsx';
@@ -21,12 +21,10 @@ const PAGE_SIZE = 100;
 
 export default function Keys() {
   const t = useTexts(keysTexts);
-  if (useIsAdministrator()) return <KeysContent />;
   return (
-    <>
-      <PageTitle title={t.title} />
-      <AdministratorsOnly>{null}</AdministratorsOnly>
-    </>
+    <AdministratorsOnly title={t.title}>
+      <KeysContent />
+    </AdministratorsOnly>
   );
 }
 

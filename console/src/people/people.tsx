@@ -6,13 +6,13 @@ import { useNavigate } from 'react-router';
 import { api, type User } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useIsAdministrator } from '../session.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
 import { DeletedLink } from '../ui/deleted-link.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { ListPagination, usePageSize } from '../ui/list-settings.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { AdministratorsOnly, Empty, LoadError, Loading } from '../ui/states.tsx';
+import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
 import { SelectionToolbar } from '../ui/user/selection-toolbar.tsx';
 import { userTexts } from '../ui/user/texts.ts';
@@ -29,12 +29,10 @@ import './people.css';
 
 export default function People() {
   const t = useTexts(peopleTexts);
-  if (useIsAdministrator()) return <PeopleContent />;
   return (
-    <>
-      <PageTitle title={t.title} />
-      <AdministratorsOnly>{null}</AdministratorsOnly>
-    </>
+    <AdministratorsOnly title={t.title}>
+      <PeopleContent />
+    </AdministratorsOnly>
   );
 }
 

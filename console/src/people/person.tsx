@@ -6,10 +6,11 @@ import { api, type User } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { useIsAdministrator, useMe } from '../session.ts';
+import { useMe } from '../session.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import NotFound from '../ui/not-found.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { AdministratorsOnly, LoadError, Loading } from '../ui/states.tsx';
+import { LoadError, Loading } from '../ui/states.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
 import { getDisplayName } from '../ui/user/update-user.ts';
@@ -32,15 +33,8 @@ export default function Person() {
   const ownTenantId = useMe().tenant.tenantId;
   const requested = search.get('tenantId');
   const tenantId = requested && requested !== ownTenantId ? requested : undefined;
-  if (!useIsAdministrator())
-    return (
-      <>
-        <PageTitle title={t.title} />
-        <AdministratorsOnly>{null}</AdministratorsOnly>
-      </>
-    );
   return (
-    <>
+    <AdministratorsOnly title={t.title}>
       <Link to={tenantId ? `/people?tenantId=${tenantId}` : '/people'} className="person-back">
         <ArrowLeftOutlined aria-hidden /> {t.back}
       </Link>
@@ -49,7 +43,7 @@ export default function Person() {
       ) : (
         <NotFound />
       )}
-    </>
+    </AdministratorsOnly>
   );
 }
 

@@ -1,10 +1,9 @@
 import { Segmented } from 'antd';
 import { Route, Routes } from 'react-router';
 import { useTexts } from '../language.ts';
-import { useIsAdministrator } from '../session.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import NotFound from '../ui/not-found.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { AdministratorsOnly } from '../ui/states.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { OwnQuotas } from './own-quotas.tsx';
 import { QuotaDetail } from './quota-detail.tsx';
@@ -15,19 +14,14 @@ import './quotas.css';
 /** /quotas, /quotas?view=below, /quotas/:quota; `?tenantId=` shows a quota of a tenant below. */
 export default function Quotas() {
   const t = useTexts(quotasTexts);
-  if (!useIsAdministrator())
-    return (
-      <>
-        <PageTitle title={t.title} />
-        <AdministratorsOnly>{null}</AdministratorsOnly>
-      </>
-    );
   return (
-    <Routes>
-      <Route index element={<QuotaLists />} />
-      <Route path=":quota" element={<QuotaDetail />} />
-      <Route path="*" element={<NotFound />} />
-    </Routes>
+    <AdministratorsOnly title={t.title}>
+      <Routes>
+        <Route index element={<QuotaLists />} />
+        <Route path=":quota" element={<QuotaDetail />} />
+        <Route path="*" element={<NotFound />} />
+      </Routes>
+    </AdministratorsOnly>
   );
 }
 

@@ -1,17 +1,20 @@
 import { Route, Routes } from 'react-router';
+import { useTexts } from '../language.ts';
+import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import NotFound from '../ui/not-found.tsx';
-import { AdministratorsOnly } from '../ui/states.tsx';
 import { CreateTenant } from './create-tenant.tsx';
 import { EditTenant } from './edit-tenant.tsx';
 import { TenantDetail } from './tenant-detail.tsx';
 import { TenantList } from './tenant-list.tsx';
 import { TenantTreeLayout } from './tenant-tree.tsx';
+import { tenantsTexts } from './texts.ts';
 import './tenants.css';
 
 /** /tenants, /tenants/new, /tenants/:id, /tenants/:id/edit */
 export default function Tenants() {
+  const t = useTexts(tenantsTexts);
   return (
-    <AdministratorsOnly>
+    <AdministratorsOnly title={t.title}>
       <Routes>
         <Route path="new" element={<CreateTenant />} />
         <Route path=":id/edit" element={<EditTenant />} />

@@ -2,7 +2,6 @@ import { Empty as AntEmpty, Button, Spin } from 'antd';
 import type { ReactNode } from 'react';
 import { useRouteError } from 'react-router';
 import { useTexts } from '../language.ts';
-import { useIsAdministrator } from '../session.ts';
 import { uiTexts } from './texts.ts';
 import { getErrorMessage } from './use-notify.ts';
 
@@ -47,9 +46,4 @@ export function ScreenError() {
       <Button onClick={() => window.location.reload()}>{t.reload}</Button>
     </div>
   );
-}
-
-export function AdministratorsOnly({ children }: { children: ReactNode }) {
-  const t = useTexts(uiTexts);
-  return useIsAdministrator() ? children : <Empty text={t.administratorsOnly} />;
 }
