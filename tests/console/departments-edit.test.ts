@@ -12,14 +12,15 @@ test('saving a department that someone else has edited shows the conflict and ov
   await page.locator('#departments-edit').click();
   await page.getByLabel('部门名称').fill('市场与销售部');
   const { data } = await admin.get(`/system/dept-api/${market}`);
-  await admin.put('/system/dept-api', { ...data, leader: '赵敏' });
+  const leaderId = await admin.createUser({ userName: 'min', nickName: '赵敏' });
+  await admin.put('/system/dept-api', { ...data, leader: '赵敏', leaderId: Number(leaderId) });
   // The draft survives a reload and keeps the version that it was based on.
   await page.reload();
   await page.getByText('已恢复您上次未保存的内容').waitFor();
   assert.equal(await page.getByLabel('部门名称').inputValue(), '市场与销售部');
   await page.getByRole('button', { name: '保存' }).click();
   const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
-  await conflict.getByRole('cell', { name: '赵敏' }).waitFor();
+  await conflict.getByRole('cell', { name: `赵敏，编号 ${leaderId}` }).waitFor();
   await expectNoAxeViolations(page);
   await conflict.getByRole('button', { name: '使用对方的版本' }).click();
   await conflict.waitFor({ state: 'detached' });

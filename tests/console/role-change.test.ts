@@ -70,5 +70,7 @@ test('a member can open no screen of administrators, and the navigation does not
     await page.getByRole('heading', { level: 1, name: '页面不存在' }).waitFor();
     await navigate(page, path, 'replace');
     await page.getByText('仅管理员可访问此页面').waitFor();
+    // The title says which screen it is.
+    await page.getByRole('heading', { level: 1 }).waitFor();
   }
 });
