@@ -108,7 +108,7 @@ const TRUSTED_DAYS = 60;
 export const settleAttempt = (
   tx: Tx,
   key: AttemptKey,
-  outcome: LoginOutcome,
+  outcome: AttemptOutcome,
   rule: { maxFailures: number; lockSeconds: number; exponential: boolean },
 ) => {
   const pending = tx`pending = greatest(pending - 1, 0)`;
@@ -137,9 +137,9 @@ export const settleAttempt = (
 };
 
 /** `abandoned`: the password was not decisive, because another error ended the login. */
-export type LoginOutcome = 'failed' | 'passed' | 'abandoned';
+export type AttemptOutcome = 'failed' | 'passed' | 'abandoned';
 
-export const settleAddress = (tx: Tx, address: string, outcome: LoginOutcome) => tx`
+export const settleAddress = (tx: Tx, address: string, outcome: AttemptOutcome) => tx`
   update login_addresses set pending = greatest(pending - 1, 0), failures = failures + ${outcome === 'failed' ? 1 : 0}
   where address = ${address}`;
 
@@ -189,8 +189,8 @@ export const insertSigningKey = (tx: Tx, privateKey: Buffer, lifetimeDays: numbe
     select from signing_keys where create_time > now() - ${lifetimeDays} * interval '1 day')`;
 
 /**
- * Records a login in the audit log. Logins to unknown tenants are recorded too, so that they take as long as others. `refused` and
- * `passed`, the ledger's names of failed and successful logins, are part of the API.
+ * Records a login in the audit log. Logins to unknown tenants are recorded too, so that they take as long as others. `refused`
+ * and `passed`, the ledger's names of failed and successful logins, are part of the API.
  */
 export const recordLogin = (
   tx: Tx,

@@ -8,8 +8,8 @@ import type { Share } from './fair-queue.ts';
 import type { Passwords } from './passwords.ts';
 import {
   type AttemptKey,
+  type AttemptOutcome,
   disableSynchronousCommit,
-  type LoginOutcome,
   recordLogin,
   reserveAddress,
   reserveAttempt,
@@ -110,7 +110,7 @@ async function reserve(tx: Tx, key: AttemptKey): Promise<{ trusted: boolean }> {
 export async function settleInTransaction(
   tx: Tx,
   { key, trusted }: LoginAttempt,
-  outcome: LoginOutcome,
+  outcome: AttemptOutcome,
 ): Promise<void> {
   await Promise.all([
     settleAddress(tx, key.address, outcome),
@@ -132,7 +132,7 @@ export interface FailedLogin {
 export const settle = (
   db: Database,
   attempt: LoginAttempt,
-  outcome: LoginOutcome,
+  outcome: AttemptOutcome,
   failed?: FailedLogin,
 ): Promise<unknown> => {
   const { tenantId } = attempt.key;
