@@ -16,7 +16,7 @@ interface PlannedDepartment {
   formerParent?: number;
 }
 
-/** The share of departments that are created later than their tenant, that have moved, and that were renamed. */
+/** The shares of departments without children that are created later or moved, and of later ones that are renamed. */
 const LATER = 0.22;
 const MOVED = 0.08;
 const RENAMED = 0.4;

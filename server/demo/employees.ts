@@ -25,7 +25,7 @@ const TRANSFERRED = 0.07;
 const LED = 0.75;
 const DISABLED = 0.015;
 
-/** Plans who works where, and since when. The first `leavers` people have left since. */
+/** Plans who works where, and since when. The last `leavers` people have left since then. */
 export function planEmployees(
   people: Person[],
   leavers: number,
@@ -96,7 +96,7 @@ export function employeeEvents(
   for (const [n, { dept, hiredDaysAgo, formerDept, isLeaver, isLeader }] of planned.entries()) {
     const isInitial = hiredDaysAgo === initialAt;
     const hiredAt = isInitial ? firstHire : calendar.workingTime(hiredDaysAgo);
-    /** A time at a weekend moves to the workday before it, which may be the day of the hire. Nothing happens before the hire. */
+    /** A time on a weekend moves to the workday before it, which may be the day of the hire. Nothing happens before the hire. */
     const timeOf = (daysAgo: number) => {
       const time = calendar.workingTime(daysAgo);
       return time < hiredAt ? hiredAt : time;

@@ -14,7 +14,7 @@ import { COMPANIES, type Company, type Language, listDepartments, PEOPLE, pick }
 import { createPeople } from './people.ts';
 import { countRecords } from './queries.ts';
 import { Random } from './random.ts';
-import { lastDayOf, tenantEvents, useEvents } from './tenants.ts';
+import { lastDayOf, quotaUseEvents, tenantEvents } from './tenants.ts';
 import { type Actor, type CreatedCompany, type Event, type World, writeAt } from './world.ts';
 
 const SEED = 20_260_101;
@@ -51,7 +51,7 @@ export async function fillWithDemoData(
   const random = new Random(SEED);
   const calendar = new Calendar(now, random);
   const plans = planGroup(world, random, calendar);
-  // A later event never comes before an earlier one of the same plan: they were planned in this order.
+  // The sort is stable: events with the same time stay in the order in which they were planned.
   const events = plans.events.sort((a, b) => a.time.getTime() - b.time.getTime());
   const latest = new Date(now.getTime() - 60_000);
   await withBackdating(owner, async () => {
@@ -98,7 +98,7 @@ function planGroup(world: World, random: Random, calendar: Calendar) {
     );
     if (company) {
       const userNames = employees.map(({ userName }) => userName);
-      events.push(...useEvents(world, company, get, { calendar, random, root, userNames }));
+      events.push(...quotaUseEvents(world, company, get, { calendar, random, root, userNames }));
     }
   }
   return { events, logins };

@@ -16,11 +16,11 @@ export interface Company {
   /** How many days ago the tenant was created, and in how many days its service ends (negative: it has ended). */
   foundedDaysAgo: number;
   endsInDays: number | null;
-  /** Days after which the service began, if not at the creation. */
+  /** In how many days the service begins; by default it began when the tenant was created. */
   startsInDays?: number;
   disabled?: boolean;
   accountCount: number;
-  /** Totals of quotas; about as many uses are counted as `use` says, of the whole. */
+  /** The totals of quotas, and about which share of each total has been used. */
   quotas?: Partial<Record<'enterpriseQuery' | 'annualReportQuery' | 'businessReport' | 'riskReport', number>>;
   use?: number;
 }
@@ -260,7 +260,7 @@ export function parseOutline(outline: string): OutlineEntry[] {
   return entries;
 }
 
-/** Returns the departments of the head office and of each company, 300 in all: further teams complete the number. */
+/** Returns the departments of the head office and of each company. Factories get shifts until there are 300 in all. */
 export function listDepartments(): OutlineEntry[][] {
   const lists = [HEAD_OFFICE, ...COMPANIES.map(({ outline }) => outline)].map(parseOutline);
   const factories = lists.filter((_, n) => COMPANIES[n - 1]?.outline === FACTORY);

@@ -6,7 +6,7 @@ export class Random {
     this.state = seed;
   }
 
-  /** Returns a number from 0 up to 1, without 1 (mulberry32). */
+  /** Returns a number from 0 to 1, excluding 1 (mulberry32). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -14,14 +14,14 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   }
 
-  /** Returns an integer from 0 up to `below`, without it. */
+  /** Returns an integer from 0 to `below`, excluding `below`. */
   integer = (below: number): number => Math.floor(this.next() * below);
 
   chance = (probability: number): boolean => this.next() < probability;
 
   pick = <T>(items: readonly T[]): T => items[this.integer(items.length)] as T;
 
-  /** Returns the items in another order. */
+  /** Returns the items in random order. */
   shuffle<T>(items: readonly T[]): T[] {
     const order = items.map((item) => ({ item, key: this.next() }));
     return order.sort((a, b) => a.key - b.key).map(({ item }) => item);

@@ -6,11 +6,11 @@ import { type Company, pick } from './organization.ts';
 import type { Random } from './random.ts';
 import { type Actor, type CreatedCompany, type Event, type World, writeAt } from './world.ts';
 
-/** Days before now at which services were prolonged and quotas raised. */
+/** How many days ago services were renewed, quotas were raised and a tenant was disabled. */
 const RENEWED_DAYS_AGO = 38;
 const RAISED_DAYS_AGO = 60;
 const DISABLED_DAYS_AGO = 15;
-/** A new tenant gets a service of a year. */
+/** A new tenant gets a service period of a year. */
 const TERM_DAYS = 365;
 /** About how many uses of each quota are counted. */
 const USES = 60;
@@ -20,7 +20,7 @@ const MONTHLY_MESSAGES = 2_000;
 export const lastDayOf = ({ disabled, endsInDays }: Company): number =>
   disabled ? DISABLED_DAYS_AGO : Math.max(0, -(endsInDays ?? 0));
 
-/** Returns the events that create a tenant, prolong its service and raise its quotas. The administrator of 000000 does that. */
+/** Returns the events that create a tenant, renew its service and raise its quotas. The administrator of 000000 does that. */
 export function tenantEvents(
   world: World,
   plan: Company,
@@ -87,8 +87,8 @@ const SUBJECTS = [
   '中岳建材|Zhongyue Materials',
 ];
 
-/** Returns the events that use the quotas of a tenant, by its people, and the monthly quota that it also has. */
-export function useEvents(
+/** Returns the events in which the people of a tenant use its quotas, and the one that sets its monthly quota. */
+export function quotaUseEvents(
   world: World,
   { quotas = {}, use = 0, foundedDaysAgo }: Company,
   company: () => CreatedCompany,

@@ -7,7 +7,7 @@ import type { Calendar } from './calendar.ts';
 import type { Language } from './organization.ts';
 import type { Random } from './random.ts';
 
-/** A person who makes changes, in the ledger too. */
+/** The user whom the ledger names as the author of a change. */
 export interface Actor {
   tenantId: string;
   userName: string;
@@ -19,7 +19,7 @@ export interface CreatedCompany {
   tenantId: string;
   /** The internal id of the tenant. */
   id: string;
-  /** Who makes its changes: its first administrator and, before they exist, that of the head office. */
+  /** The author of its changes: its first administrator or, before they exist, that of the head office. */
   actor: Actor;
   /** By their indexes in the plan. */
   deptIds: string[];
@@ -41,7 +41,7 @@ export interface World {
   password: { text: string; hash: string };
 }
 
-/** Runs a transaction in a tenant as one of its people, or as one of a tenant above, at a time of the past. */
+/** Runs a transaction in a tenant at a time in the past, as a user of this tenant or of an ancestor. */
 export function writeAt<T>(
   { db }: World,
   { actor, time, tenantId }: { actor: Actor; time: Date; tenantId: string },
