@@ -26,7 +26,7 @@ interface GeneratedSchema {
 }
 
 /** Renders the declared errors, and moves everything that operations share to `components`. */
-export function useComponents(generated: GeneratedDocument): object {
+export function shareComponents(generated: GeneratedDocument): object {
   for (const operation of operationsOf(generated)) {
     const { requestBody: body } = operation;
     // The description of the request body repeats that of the schema.

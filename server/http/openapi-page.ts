@@ -2,14 +2,14 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { version } from '../version.ts';
-import { type GeneratedDocument, useComponents } from './openapi-document.ts';
+import { type GeneratedDocument, shareComponents } from './openapi-document.ts';
 import { createContent, sendContent } from './static-content.ts';
 
 /** Serves /openapi.json, generated from the schemas that validate requests, and Swagger UI at /docs without a CDN. */
 export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     transformObject: (document) =>
-      'openapiObject' in document ? useComponents(document.openapiObject as unknown as GeneratedDocument) : {},
+      'openapiObject' in document ? shareComponents(document.openapiObject as unknown as GeneratedDocument) : {},
     openapi: {
       openapi: '3.1.0',
       info: {
