@@ -52,13 +52,13 @@ export async function writeChanges(
     }
   };
   if (deepestLevel > 0) await raiseLevelBound(tx, tenantId, deepestLevel);
-  const news = created.map(({ values, parent }, n) => ({
+  const newRows = created.map(({ values, parent }, n) => ({
     ...values,
     deptId: Number(ids[n]),
     parentId: idOf(parent),
     by: userName,
   }));
-  await inChunks(news, (chunk) => insertDepts(tx, tenantId, chunk));
+  await inChunks(newRows, (chunk) => insertDepts(tx, tenantId, chunk));
   await inChunks(updated, (chunk) => updateMany(tx, tenantId, userName, chunk));
   const places = moved.map(({ deptId, values, parent }) => ({ ...values, deptId, parentId: idOf(parent) }));
   await inChunks(places, (chunk) => moveMany(tx, tenantId, userName, chunk));
@@ -88,8 +88,8 @@ export const readSubtreeHeights = (tx: Tx, tenantId: string, ids: string[]): Pro
   ids.length > 0 ? readHeights(tx, tenantId, ids) : Promise.resolve([]);
 
 /**
- * Locks departments that are changed or get children, in the order of ids, and then the levels: alone if departments are moved.
- * The tenant is locked already, so nobody else moves departments.
+ * Locks departments that are changed or get children, in the order of ids, and then the levels, in exclusive mode if departments
+ * are moved. The tenant is locked already, so nobody else moves departments.
  */
 export async function lockDepartments(
   tx: Tx,
