@@ -40,8 +40,8 @@ export async function runBackup(args: string[], { environment, print, signal }: 
     print('It contains password hashes, signing keys and the secrets of webhooks: store it as safely as the database.');
     return 0;
   } catch (error) {
-    const interrupted = signal.aborted ? 'it was interrupted' : (error as Error).message;
-    print(`The database was not backed up: ${interrupted.replace(/\.$/, '')}.`);
+    const message = signal.aborted ? 'it was interrupted' : (error as Error).message;
+    print(`The database was not backed up: ${message.replace(/\.$/, '')}.`);
     return String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS') ? 1 : 2;
   }
 }

@@ -4,8 +4,8 @@ import { version } from '../version.ts';
 import { COMMANDS, type CommandName, describeCommand, describeCommands } from './commands.ts';
 
 /**
- * npx banyan <command>: the one command of an installed Banyan. Each of its commands is a program of its own that reads
- * process.argv, as `npm run <command>` starts it too; it is loaded when it is called.
+ * npx banyan <command>: the executable of an installed Banyan. Each command is a separate program that reads process.argv, the
+ * same one that `npm run <command>` starts. It is loaded only when it is called.
  */
 
 const [first = 'start', ...rest] = process.argv.slice(2);
@@ -23,7 +23,7 @@ else if (!isCommand(first)) {
 else {
   process.argv.splice(2, 1);
   process.setSourceMapsEnabled(true);
-  // As `npm start` does on the command line, which npx does not let us extend: garbage collection is cheaper without it.
+  // `npm start` passes this flag to Node.js, which npx cannot do. It makes garbage collection cheaper.
   v8.setFlagsFromString('--no-allocation-site-pretenuring');
   await COMMANDS[first].run();
 }

@@ -9,7 +9,7 @@ interface Command {
 /** The commands of `npx banyan`, in the order in which the help lists them. */
 export const COMMANDS = {
   start: {
-    summary: 'runs the service; also without a command',
+    summary: 'runs the service; the default if no command is given',
     usage: [['', 'with the settings of the environment and of the file .env in this directory; the data is in ./data']],
     run: async () => (await import('../process/run.ts')).run(),
   },
@@ -24,7 +24,7 @@ export const COMMANDS = {
     run: () => import('./backup.ts'),
   },
   restore: {
-    summary: 'puts a backup of the embedded database back, and verifies it',
+    summary: 'restores a backup of the embedded database, and verifies it',
     usage: [
       ['--from folder', 'a backup, or a folder with several, of which the newest is used; stop the service first'],
       ['--from folder --replace', 'moves the existing database aside'],
@@ -76,7 +76,7 @@ export const COMMANDS = {
       ['--from mysql://user@host:3306/ry-vue --preview', 'shows what would be done, and writes nothing'],
       [
         '--from postgres://user@host:5432/ry-vue',
-        'imports, or continues an import; --report <directory> for its report',
+        'imports, or continues an import; --report <directory> says where the report is written',
       ],
     ],
     run: () => import('./import-ruoyi.ts'),

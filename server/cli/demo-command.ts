@@ -14,7 +14,7 @@ interface Options {
   print(line: string): void;
   /** Tests use a cheaper hash. */
   passwordCost?: PasswordCost;
-  /** When the history of the data ends. Tests use a day on which something went wrong before. */
+  /** When the history of the data ends. Tests use a day on which the command once failed. */
   now?: Date;
 }
 
@@ -63,7 +63,7 @@ async function fill(
       print('\nThe installation has 300 departments, 500 people and 12 tenants. These administrators can log in:\n');
       for (const { tenantId, userName, tenantName } of logins)
         print(`  Tenant ${tenantId}   User ${userName.padEnd(20)} ${tenantName}`.trimEnd());
-      print(`\n  Password   ${password}   (of all accounts of the demonstration; shown only once)`);
+      print(`\n  Password   ${password}   (for all demo accounts; shown only once)`);
     }),
   );
 }

@@ -24,7 +24,7 @@ interface Options {
   print(line: string): void;
 }
 
-/** The oldest supported versions, as in package.json and the README. */
+/** The oldest supported Node.js, as in package.json, and the newest PostgreSQL that is tested. */
 const OLDEST_NODE = [20, 19] as const;
 const NEWEST_POSTGRES = 18;
 const MAX_CLOCK_DIFFERENCE_MS = 2_000;
@@ -140,7 +140,7 @@ async function* checkDatabase(db: Database, config: Config): AsyncGenerator<Find
   yield checkSealing(await readSealingLag(db));
 }
 
-/** Runs one of the checks of the start, whose errors say what to do. */
+/** Runs a check that the service also makes when it starts. Its errors say what to do. */
 async function attempt(check: string, found: string, assert: () => Promise<unknown>): Promise<Finding> {
   try {
     await assert();

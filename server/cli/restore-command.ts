@@ -146,7 +146,7 @@ async function findErrors(
   );
   const errors = Object.entries(manifest.counts).flatMap(([name, [before, after]]) => {
     const count = counts[name] ?? 0;
-    // Between the two, if there were writes while the backup ended. Changes after the backup only add records.
+    // The count lies between the two if there were writes while the backup ended. Later changes only add records.
     const isExpected = count >= Math.min(before, after) && (until !== undefined || count <= Math.max(before, after));
     return isExpected
       ? []
