@@ -74,7 +74,7 @@ export async function addDepartments(
   return { deptIds };
 }
 
-/** Names the entry whose external id is taken. The unique index decides: another transaction may still take one. */
+/** Throws an error that names the entry if an external id is taken. Another transaction may still take one: the index decides. */
 async function assertExternalIdsFree(tx: Tx, tenantId: string, departments: NewDept[]): Promise<void> {
   const [taken] = await findByExternalIds(tx, tenantId, listExternalIds(departments));
   if (taken) throw apiError('EXTERNAL_ID_TAKEN', { field: `departments[${taken.index}].externalId` });

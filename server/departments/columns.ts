@@ -27,7 +27,7 @@ export const DEPARTMENT_COLUMNS: readonly Column<DepartmentSheetRow>[] = [
     width: 40,
     imported: true,
     help: {
-      zh: '从顶级部门到本部门的名称，以“/”分隔，例如“总部/研发中心”。名称中的“/”写作“\\/”，“\\”写作“\\\\”。填写了外部编号和上级外部编号时可以留空。',
+      zh: '从顶级部门到本部门的名称，以“/”分隔，例如“总部/研发中心”。名称中的“/”写作“\\/”，“\\”写作“\\\\”。填写了外部编号时可以留空。',
       en: 'The names from the top level down to this department, separated by "/", such as "Head office/R&D". Write "/" in a name as "\\/" and "\\" as "\\\\". May be empty if the external ID is given.',
     },
     show: ({ pathNames, deptName }) => encodePath([...pathNames, deptName]),
@@ -40,7 +40,7 @@ export const DEPARTMENT_COLUMNS: readonly Column<DepartmentSheetRow>[] = [
     imported: true,
     help: {
       zh: '填写了部门路径时可以留空，以路径中最后一级的名称为准。最多 100 个字符。',
-      en: 'May be empty if the path is given, whose last name counts. At most 100 characters.',
+      en: 'May be empty if the path is given: its last name is used. At most 100 characters.',
     },
     show: ({ deptName }) => deptName,
   },

@@ -30,7 +30,7 @@ export async function readSheetPage(
     ...new Set(rows.map(({ parentId }) => String(parentId))),
   ]);
   const byId = new Map(parents.map((parent) => [parent.deptId, parent]));
-  // Ids of another system say nothing to the one that the department comes from.
+  // Omit the id of a parent from another system: it means nothing to the system that the department comes from.
   const parentExternalId = ({ parentId, source }: DeptRow) => {
     const parent = byId.get(parentId);
     return source !== null && parent?.source === source ? parent.externalId : null;

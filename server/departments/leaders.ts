@@ -8,8 +8,8 @@ import { lockLeadersForShare } from './queries.ts';
 export type Leaders = ReadonlyMap<number, string | null>;
 
 /**
- * Shows the leader of a department as a read does: the text, or else the name of the user. One who was deleted leads nothing.
- * A user about whom the ledger knows nothing is left as recorded.
+ * Shows the leader of a department as a read does: the text, or else the name of the user. A deleted user is not shown. The id
+ * of a user who is not in the ledger is left as recorded.
  */
 export function showLeader<T extends { leader: string | null; leaderId: number | null }>(dept: T, leaders: Leaders): T {
   const name = dept.leaderId === null ? undefined : leaders.get(dept.leaderId);
@@ -49,7 +49,7 @@ export async function lockLeaders<T extends LeaderFields>(
     const id = idOf(input.leaderId);
     const name = names.get(id);
     if (name === undefined) throw apiError('LEADER_NOT_FOUND', { leaderId: jsonId(id), field: fieldOf(n) });
-    // The name itself is not stored: reads show it as it is then.
+    // The name itself is not stored: reads show the current one.
     return { ...input, leaderId: Number(id), ...(input.leader === name ? { leader: null } : {}) };
   });
 }

@@ -22,7 +22,7 @@ export const lockParentRows = (tx: Tx, tenantId: string, deptIds: string[], { wa
 export const lockLevels = (tx: Tx, tenantId: string) => tx`
   select pg_advisory_xact_lock(${levelsKey(tx, tenantId)})`;
 
-/** Shares the lock, as creations do, which keeps subtrees from being moved deeper. */
+/** Takes the lock in shared mode, as creations do, which keeps subtrees from being moved deeper. */
 export const shareLevels = (tx: Tx, tenantId: string) => tx`
   select pg_advisory_xact_lock_shared(${levelsKey(tx, tenantId)})`;
 

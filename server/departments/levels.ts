@@ -22,7 +22,7 @@ export interface Parent {
 export type Parents = ReadonlyMap<string | null, Parent>;
 
 /**
- * Locks the parents of new departments, so that none is deleted, disabled or moved deeper before the transaction ends.
+ * Locks the parents of new departments, so that they are not deleted, disabled or moved deeper before the transaction ends.
  * Records that departments will be created up to `height` levels below them.
  */
 export async function lockParents(

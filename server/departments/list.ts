@@ -155,8 +155,9 @@ async function filterDescendants(tx: Tx, tenantId: string, underId: string, ids:
 }
 
 /**
- * Finds the matches by external id, or by name and leader, or all departments of the subtree; undefined when there are more than `maxRows` in
- * either case. With `parentId` the search index is not used: the index of children finds the few candidates.
+ * Finds the matches by external id, or by name and leader, or all departments of the subtree; undefined when there are more
+ * than `maxRows`, or when none of these filters is set. With `parentId` the search index is not used: the index of children
+ * finds the few candidates.
  */
 async function findMatches(tx: Tx, tenantId: string, search: Search, maxRows: number): Promise<Source | undefined> {
   const { deptName, leader, parentId, underId } = search;
@@ -200,7 +201,7 @@ async function withPaths(
   return withPath ? withPathNames(tx, tenantId, rows) : rows;
 }
 
-/** Each name is read once, however many rows share it. */
+/** Adds `pathNames`. Each name is read once, however many rows share it. */
 async function withPathNames(tx: Tx, tenantId: string, rows: DeptRow[]): Promise<DeptRow[]> {
   const ancestorIds = (row: DeptRow) => row.ancestors.split(',').slice(1);
   const pause = createSlices();

@@ -6,9 +6,9 @@ import { countRows, readNames } from './list-queries.ts';
 import { addMembers, deleteMembershipsOfDepartments } from './members-queries.ts';
 import { lockForShare, readDept, readIds } from './queries.ts';
 
-// Other domains call these functions: users, the overview, imports and the RuoYi adapter.
+// Other domains call these functions: users, the overview, the RuoYi adapter and the import from RuoYi.
 
-/** The statements that need no rule around them. */
+/** Other domains call these statements directly. */
 export { deleteMembershipsOfUsers, insertMemberships, memberIds, readMemberships } from './members-queries.ts';
 export { readOfSource as readDepartmentsOfSource } from './queries.ts';
 
@@ -19,7 +19,7 @@ interface UserDepartments {
   deptIds: string[];
 }
 
-/** Locks the departments of a user, so that none is deleted before the user has joined it. */
+/** Locks the departments of a user, so that they are not deleted before the user has joined them. */
 export async function lockUserDepartments(
   tx: Tx,
   tenantId: string,
@@ -48,8 +48,8 @@ function without(deptIds: string[], found: readonly { deptId: number }[]): strin
 }
 
 /**
- * Moves members from some departments to another, or removes them without a target. A main department is replaced by the target
- * as main.
+ * Moves members from some departments to another, or removes them if there is no target. If one of these was the main department
+ * of a member, the target becomes their main department.
  */
 export async function moveMembers(
   tx: Tx,

@@ -1,7 +1,7 @@
 import { apiError } from '../http/errors.ts';
 import { MAX_RESPONSE_BYTES } from '../http/response-size.ts';
 
-/** The maximum size of a department in a response, without its path: its texts have 436 characters of up to six bytes. */
+/** About the maximum size of a department in a response, without its path: its fields have up to 686 characters. */
 const ROW_BYTES = 3_500;
 
 export const pathsTooLong = () => apiError('PATHS_TOO_LONG', { limit: MAX_RESPONSE_BYTES });

@@ -22,7 +22,7 @@ export interface PathCache {
   ): Promise<ReadonlyMap<number, string>>;
   /** How many paths were found in the cache and how many had to be read, for metrics. */
   readonly lookups: { hits: number; misses: number };
-  /** Returns the size of all cached paths, in about as many bytes, and of how many tenants they are. */
+  /** Returns the approximate size of all cached paths in bytes, and how many tenants they belong to. */
   size(): { bytes: number; tenants: number };
 }
 

@@ -54,8 +54,8 @@ export const lockLeadersForShare = (tx: Tx, tenantId: string, userIds: string[])
   order by u.user_id for share`;
 
 /**
- * The assignments of an update. A leader that is sent as it is shown, because a caller sends back what they read, is not
- * stored: otherwise the name of the user would no longer follow them.
+ * The assignments of an update. If a caller sends back the leader's name that they read, it is not stored: otherwise reads would
+ * still show it after the user was renamed.
  */
 const assignments = (tx: Tx, values: DepartmentReplacement) => {
   if (values.leader === null || values.leaderId === null) return department.assignments(tx, values);
