@@ -24,7 +24,10 @@ export const readTenantPaths = (tx: Tx, callerTenant: string, codes: string[]) =
   select t.tenant_id as "tenantId", t.path from tenants t
   where ${withinScope(tx, callerTenant)} and t.tenant_id = any (${codes}::text[])`;
 
-/** Reads the codes of a tenant and its descendants, the nearest first. Includes deleted tenants: their changes are still in the audit log. */
+/**
+ * Reads the codes of a tenant and its descendants, the nearest first. Includes deleted tenants: their changes are still in the
+ * audit log.
+ */
 export const readSubtreeCodes = async (tx: Tx, callerTenant: string, limit: number): Promise<string[]> => {
   const rows = await tx<{ tenantId: string }[]>`
     select t.tenant_id as "tenantId" from tenants t where ${withinScope(tx, callerTenant)}

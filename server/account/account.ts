@@ -17,7 +17,7 @@ export async function readMe(tx: Tx, caller: Caller): Promise<Me> {
   return { user, roles: user.roles, tenant };
 }
 
-/** A password change whose old password was right: the hash that it had, and the new password. */
+/** A password change whose old password was right: the stored hash of the old password, and the new password. */
 interface CheckedChange {
   oldHash: string;
   password: NewPassword;

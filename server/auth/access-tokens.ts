@@ -6,7 +6,7 @@ import type { Issuer } from './issuer.ts';
 import { KEY_PERMISSIONS, type Permission } from './permissions.ts';
 import type { Keyring } from './signing-keys.ts';
 
-/** Access tokens are JWTs (RFC 9068). Others verify them with the keys that /.well-known/jwks.json contains. */
+/** Access tokens are JWTs (RFC 9068). Other services verify them with the keys in /.well-known/jwks.json. */
 const AUDIENCE = 'banyan';
 export const ALGORITHM = 'EdDSA';
 const TYPE = 'at+jwt';
@@ -20,7 +20,7 @@ export interface TokenSigner {
 export const signAccessToken = (signer: TokenSigner, { tenantId, userId, sessionId }: Token, seconds: number) =>
   sign(signer, userId, { tenant_id: tenantId, sid: sessionId }, seconds);
 
-/** Signs a token that acts for an API key, with some of its permissions. It ends with the secret that it was issued for. */
+/** Signs a token that acts for an API key, with some of its permissions. It is valid only while the secret is. */
 export const signKeyToken = (
   signer: TokenSigner,
   { tenantId, keyId, secretId }: KeyHolder,

@@ -36,7 +36,7 @@ export type Holder = Token | KeyHolder;
 export interface KeyToken extends KeyHolder {
   /** The address of the client. */
   address: string;
-  /** What the last request learned about the key. A new object says that no request has used it yet. */
+  /** What the last request learned about the key. `accepted` is false until a request has used it. */
   known: KnownKey;
 }
 

@@ -30,8 +30,8 @@ interface Waiting extends Share {
 
 /**
  * Limits how many tasks run at the same time, and shares the queue fairly (round-robin). When the queue is full, the last
- * task of the last round is rejected with `TOO_BUSY`: it belongs to the owner with the most tasks. Both steps visit the whole
- * queue, which has a few hundred entries at most.
+ * task of the last round is rejected with `TOO_BUSY`: it belongs to the owner with the most tasks. Adding a task visits the
+ * whole queue, which has a few hundred entries at most.
  */
 export class FairQueue {
   private running = 0;

@@ -24,7 +24,7 @@ const SERVICE_NAMES = ['banyan', '榕树'];
 
 const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
 
-/** A password that the policy allows so far, and its hash. */
+/** A new password that is not too common, and its hash. `assertWithoutNames` checks it separately. */
 export interface NewPassword {
   text: string;
   hash: string;
@@ -46,7 +46,7 @@ export async function hashNewPassword(
 
 /**
  * Throws if a password consists mostly of names of its user and tenant, such as `zhangsan2024` for zhangsan: without them, the
- * rest must be a password of its own.
+ * rest must still be long enough and not common.
  */
 export function assertWithoutNames(
   { text }: Pick<NewPassword, 'text'>,

@@ -27,7 +27,7 @@ export type Permission = (typeof PERMISSIONS)[number];
  */
 export type Requirement = Permission | 'self' | 'session';
 
-/** What API keys can have. A key must not be able to create further keys or to grant roles. */
+/** The permissions that API keys can have. A key must not be able to create further keys or to grant roles. */
 export const KEY_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter(
   (each) => each !== 'key:write' && each !== 'role:write',
 );

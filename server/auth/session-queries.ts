@@ -4,8 +4,8 @@ import type { Session } from './schema.ts';
 
 /**
  * Begins a session. Expired sessions of the user are deleted, and the oldest ones beyond `maxSessions`. The caller holds the
- * lock of `lockLoginUser`, so the number is exact. `clock_timestamp()` follows the order in which transactions got that lock; `now()`, the
- * start of the transaction, does not.
+ * lock of `lockLoginUser`, so the number is exact. `clock_timestamp()` follows the order in which transactions got that lock;
+ * `now()`, the start of the transaction, does not.
  */
 export const insertSession = (
   tx: Tx,
@@ -120,7 +120,7 @@ export const deleteSessionOf = async (
 export const deleteSession = (tx: Tx, tenantId: string, sessionId: string) => tx`
   delete from sessions where tenant_id = ${tenantId} and session_id = ${sessionId}`;
 
-/** Deletes sessions of a tenant that ended a day ago. Those of a user who logs in again are deleted then. */
+/** Deletes sessions of a tenant that expired more than a day ago. A login deletes all expired sessions of its user. */
 export const deleteExpiredSessions = (tx: Tx, tenantId: string, maxRows: number) => tx`
   delete from sessions where tenant_id = ${tenantId} and session_id in (
     select session_id from sessions where tenant_id = ${tenantId} and expires < now() - interval '1 day'

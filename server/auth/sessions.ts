@@ -18,7 +18,7 @@ import { hashSecret, UUID_PATTERN } from './tokens.ts';
 export const endSessionsOf = (tx: Tx, tenantId: string, userIds: string[], exceptSession: string | null = null) =>
   deleteSessionsOf(tx, tenantId, userIds, exceptSession);
 
-/** The newest sessions of a user: a program that logs in for every call may have thousands. */
+/** Returns the newest sessions of a user, at most `MAX_SESSIONS`: BANYAN_SESSIONS_PER_USER allows up to 1,000. */
 export async function listSessionsOf(
   tx: Tx,
   user: { tenantId: string; userId: string },

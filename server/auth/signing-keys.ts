@@ -16,7 +16,7 @@ interface SigningKey {
 export interface Keyring {
   /** The key that signs new tokens. */
   signingKey(): Promise<SigningKey>;
-  /** Returns all keys that tokens may be signed with from now on, the newest first. The list is at most a minute old. */
+  /** Returns all keys that valid tokens may be signed with, and the next key, newest first. The list is at most a minute old. */
   published(): Promise<readonly SigningKey[]>;
   /** Milliseconds since 1970 by the database's clock. Nodes share it; their own clocks may be wrong or set back. */
   now(): number;
@@ -29,7 +29,7 @@ export interface Keyring {
 const KEY_LIFETIME_DAYS = 30;
 /**
  * A new key is published for this long before it signs. Other services cache the published keys for ten minutes, and each
- * node loads the keys every minute, so they know a key before they see a token of it.
+ * node loads the keys every minute, so they know a key before they see a token signed with it.
  */
 const PUBLISHED_SECONDS = 3_600;
 const RELOAD_INTERVAL_MS = 60_000;
