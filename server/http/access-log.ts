@@ -44,8 +44,8 @@ const ACCESS_LOG_LEVELS: Config['logLevel'][] = ['trace', 'debug', 'info'];
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
- * Returns the status of a response, or 499. With BANYAN_ERROR_STATUS=200 it is the code in the body, which then differs from the HTTP
- * status.
+ * Returns the status of a response, or 499. With BANYAN_ERROR_STATUS=200 it is the code in the body, which then differs from
+ * the HTTP status.
  */
 export const errorStatusOf = ({ raw, errorStatus, statusCode }: FastifyReply): number =>
   raw.headersSent ? errorStatus || statusCode : CLIENT_CLOSED_REQUEST;

@@ -3,7 +3,7 @@ import { createCache } from '../cache.ts';
 
 /**
  * Normalizes an address for counting. Some proxies append the port of each connection, which is left out. A client usually
- * has a whole /64 of IPv6 addresses, so they count as one. Texts that are no address count as one too: otherwise a client
+ * has a whole /64 of IPv6 addresses, so they count as one. Texts that are not addresses count as one too: otherwise a client
  * whose proxy passes them on could choose a new one for each guess.
  */
 export function addressKey(ip: string): string {
@@ -30,7 +30,7 @@ const withoutPort = (ip: string): string =>
 export function isNetwork(text: string): boolean {
   const [address = '', bits = '0', ...rest] = text.split('/');
   const maxBits = { 4: 32, 6: 128 }[net.isIP(address)] ?? -1;
-  // An interface, as in fe80::1%eth0, is no part of a network.
+  // An interface, as in fe80::1%eth0, is not part of a network.
   return /^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= maxBits && rest.length === 0 && !text.includes('%');
 }
 
@@ -45,7 +45,7 @@ export function blockListOf(networks: readonly string[]): net.BlockList {
   return list;
 }
 
-/** Whether the address of a client is in one of the networks. A text that is no address is in none. */
+/** Whether the address of a client is in one of the networks. A text that is not an address is in no network. */
 export function isInNetworks(ip: string, networks: readonly string[]): boolean {
   const plain = withoutPort(ip);
   const family = net.isIP(plain);

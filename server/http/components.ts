@@ -77,8 +77,8 @@ interface Use {
 }
 
 /**
- * Collects objects that many operations repeat. Those that occur often enough become components, with the name that
- * `nameOf` gives them; further ones with the same name get a number.
+ * Collects objects that many operations repeat. Those that occur at least `minUses` times become components with the given name;
+ * further ones with the same name get a number.
  */
 export class RepeatedObjects {
   private readonly uses = new Map<string, { name: string; value: unknown; uses: Use[]; minUses: number }>();

@@ -165,7 +165,7 @@ export class Connections {
     this.remove(connection);
   }
 
-  /** Closes a connection of the address that has the most. Returns false if that is the newcomer's, and all are busy. */
+  /** Closes a connection of the address with the most. Returns false if that is the new connection's and all are busy. */
   private makeRoom(newcomer: string): boolean {
     let most: Set<Connection> | undefined;
     for (const [address, connections] of this.byAddress) {

@@ -80,7 +80,7 @@ export const describeErrors = (declared: DeclaredErrors) => ({
         ],
       },
     },
-    // All errors have this form; to list it once keeps the document small.
+    // All errors have this form; listing it once keeps the document small.
     ...(declared.status === 'default' ? { 'application/problem+json': { schema: { 'x-ref': 'Problem' } } } : {}),
   },
 });
@@ -113,7 +113,7 @@ const DEFAULT_NAMES: Record<OperationKind, string> = {
   public: 'PublicFailure',
 };
 
-/** Names a response that operations share by the codes of these operations, which differ from those of other statuses. */
+/** Names a shared response after its codes. A code has one status, so responses of different statuses have different names. */
 export const errorResponseName = ({ status, kind, own }: DeclaredErrors): string =>
   status === 'default' ? DEFAULT_NAMES[kind] : own.map(toPascalCase).join('');
 

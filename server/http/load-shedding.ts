@@ -14,7 +14,7 @@ const INTERVAL_MS = 100;
 /** The limit of requests in flight: as many as five intervals complete. Further requests would only wait. */
 const LIMIT_INTERVALS = 5;
 /**
- * Rejecting costs time too, and many clients retry at once. So an interval has one rejection for every four requests that
+ * Rejecting costs time too, and many clients retry at once. So an interval allows one rejection for every four requests that
  * were completed in the previous one, and at least 50. Further rejected connections are not read until a later interval.
  */
 const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50 };
@@ -36,7 +36,7 @@ export class LoadShedder {
   private isLimitReached = false;
   /** Recent throughput: rises at once, and falls within seconds when the service gets slower. */
   private throughput = 0;
-  /** How many requests were rejected so far, by what there was no room for. */
+  /** How many requests have been rejected so far, by the limit that was reached. */
   private readonly shed = { slot: 0, subscription: 0 };
 
   constructor(limits: Limits, findTopLevel: TopLevelTenantFinder) {
@@ -82,7 +82,7 @@ export class LoadShedder {
     const response = trackedResponse(reply);
     response.release();
     response.hold(subscription);
-    // The client has disconnected, and its response will not be closed again.
+    // The client has disconnected, and its response will not emit `close` again.
     if (response.destroyed || request.raw.socket.destroyed) response.release();
     liftDeadline(reply);
     return subscription;

@@ -31,7 +31,7 @@ export function assertNotRemoved(patch: object, names: readonly string[]): void 
   }
 }
 
-/** Throws if a patch contains another id than the path. Clients that send a record back include its id. */
+/** Throws if a patch contains an id other than that of the path. Clients that send a record back include its id. */
 export function assertSameId(id: string, sent: number | string | null | undefined, field: string): void {
   if (sent != null && idOf(sent) !== id) throw invalid(field, 'otherId');
 }

@@ -9,7 +9,7 @@ export const MAX_RESPONSE_BYTES = 10_000_000;
 
 /** How much text is serialized at once; this takes less than a millisecond. */
 const PIECE_LENGTH = 25_000;
-/** What a record may need beside its stored columns: the names of the fields, and paths. */
+/** What a record may need besides its stored columns: the names of the fields, and paths. */
 const RECORD_OVERHEAD = 5_000;
 
 /** The number of bytes that a value needs in a response. */
@@ -38,7 +38,7 @@ export async function readFitting<Row extends object>(query: Query<Row>): Promis
 }
 
 /**
- * Serializes lists piece by piece, so that none occupies the event loop for long, and rejects responses that are too large.
+ * Serializes lists piece by piece, so that a long one does not block the event loop, and rejects responses that are too large.
  * Operations that can return part of a list have shortened it before.
  */
 export function serializeInPieces(app: App): void {
@@ -65,7 +65,7 @@ type Json = Record<string, unknown>;
 const isList = (value: unknown): boolean => Array.isArray(value) && typeof value[0] === 'object';
 
 /**
- * Serializes the answer with empty lists first, which shows where the elements belong. Then it serializes the same answer
+ * Serializes the response with empty lists first, which shows where the elements belong. Then it serializes the same response
  * again and again with a few elements, and takes their text.
  */
 async function serializeLists(reply: FastifyReply, payload: Json, holder: Json, lists: string[]): Promise<Buffer> {
@@ -77,7 +77,7 @@ async function serializeLists(reply: FastifyReply, payload: Json, holder: Json, 
         : { ...payload, data: { ...holder, ...empty, ...filled } },
     ) as string;
   const frame = textWith({});
-  // Another object in the answer may have a list of the same name, so the first difference shows the position.
+  // Another object in the response may have a list of the same name, so the first difference shows the position.
   const positions = lists
     .map((key) => ({ key, at: firstDifference(frame, textWith({ [key]: (holder[key] as unknown[]).slice(0, 1) })) }))
     .sort((a, b) => a.at - b.at);

@@ -264,7 +264,7 @@ const problems = {
     zh: '是没有计算结果的公式，请改为公式的值',
     en: 'is a formula without a stored result. Enter its value instead',
   },
-  errorCell: { zh: '是公式错误，请改为正确的值', en: 'is the error of a formula. Enter the value instead' },
+  errorCell: { zh: '是公式错误，请改为正确的值', en: 'is a formula error. Enter the value instead' },
   scientific: {
     zh: '是科学计数法，部分数字已丢失，请将单元格格式改为文本后重新填写',
     en: 'is in scientific notation and has lost digits. Format the cell as text and enter it again',

@@ -25,7 +25,7 @@ export type BatchedOutcome<T> = (Outcome<T> & { replayed: boolean }) | 'repeat';
 export interface BatchKeys<T> {
   /** Returns the outcome of an allowed request; undefined: it is to be executed. */
   begin(request: BatchedRequest): BatchedOutcome<T> | undefined;
-  /** Stores the outcomes of executed requests, and gives up the keys of all others. */
+  /** Stores the outcomes of executed requests, and releases the keys of all others. */
   store(tx: Tx, executed: readonly { request: BatchedRequest; outcome: Outcome<T> }[]): Promise<void>;
 }
 

@@ -37,7 +37,7 @@ export const identify = ({ owner: { userId = NONE, keyId = NONE }, key }: Omit<O
 
 /**
  * Claims keys of one tenant, each once. Returns those that are new or older than a day (`identify`). Waits for concurrent
- * requests with the same keys. All transactions claim keys before they lock anything else, and several in one order.
+ * requests with the same keys. All transactions claim keys before they lock anything else, and claim several in the same order.
  */
 export const claimKeys = async (tx: Tx, tenantId: string, requests: readonly OwnedRequest[]): Promise<Set<string>> => {
   const rows = requests.map((request) => ({
@@ -91,7 +91,7 @@ export const storeOutcomes = (tx: Tx, tenantId: string, outcomes: readonly (Owne
     on conflict (tenant_id, user_id, key_id, key) do update set result = excluded.result, error = excluded.error`.execute();
 };
 
-/** Gives up a key that the transaction has claimed: the request was not allowed. */
+/** Releases a key that the transaction has claimed: the request was not allowed. */
 export const releaseKey = (tx: Tx, tenantId: string, { owner: { userId = NONE, keyId = NONE }, key }: OwnedRequest) =>
   tx`
     delete from idempotency_keys

@@ -1,4 +1,4 @@
-/** Errors of what the request contains (400). */
+/** Errors in the content of a request (400). */
 export const badRequestErrors = {
   BAD_REQUEST: [400, '请求格式错误：{cause}', 'The request is malformed: {cause}'],
   ADDRESS_NOT_ENCODED: [
