@@ -211,7 +211,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
     const { headers, httpVersion } = request.raw;
     const framingError = findFramingError(request.raw);
     if (framingError) {
-      // What follows on this connection may not be what it seems.
+      // Close the connection: a proxy may have read this request differently, so the next bytes may be a smuggled request.
       reply.header('connection', 'close');
       return done(apiError('BAD_REQUEST', { cause: framingError }));
     }

@@ -288,7 +288,7 @@ export function readConfig(environment: Environment) {
     tenantLevels: integer('BANYAN_TENANT_LEVELS', 2, 100),
     menuNames: check('BANYAN_MENU_NAMES', 'must be a readable JSON file such as {"100":"System"}', readMenuNames),
     metrics: oneOf('BANYAN_METRICS', ['0', '1']) === '1',
-    // null: no port of its own
+    // null: no separate port for metrics
     metricsPort: check('BANYAN_METRICS_PORT', 'must be an integer from 0 to 65535 other than PORT', (text) => {
       if (text === '') return null;
       if (!/^\d+$/.test(text) || Number(text) > 65_535) return undefined;

@@ -3,7 +3,7 @@
  * those that they do.
  */
 export const defaultTiming = {
-  /** A response begins within this time, also when the database does not respond. */
+  /** A response begins within this time, even if the database does not respond. */
   responseMs: 10_000,
   /** The same for requests that may write a hundred thousand rows. */
   bulkResponseMs: 60_000,
@@ -24,7 +24,7 @@ export const defaultTiming = {
   lingerMs: 2_000,
   /** A streamed response is aborted after this time, even if its client is still reading. */
   streamTotalMs: 300_000,
-  /** The same for an export, which holds no connection of the database while its client reads. */
+  /** The same for an export, which holds no database connection while its client reads. */
   exportTotalMs: 3_600_000,
   /** A request for a large tree or an export waits this long in the queue; shorter than `responseMs`. */
   streamQueueMs: 8_000,
@@ -40,7 +40,7 @@ export const defaultTiming = {
   sealMs: 1_000,
   /** How often expired sessions and counters of failed logins are deleted. */
   loginCleanupMs: 60_000,
-  /** How often tenants whose service ends soon are looked for. */
+  /** How often the service looks for tenants whose service period ends soon. */
   noticeMs: 60_000,
   /** Figures about the database in metrics are read again after this time. */
   metricsDatabaseMs: 5_000,

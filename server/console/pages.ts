@@ -14,14 +14,14 @@ const NO_PAGE = /^\/(?:\/|assets(?:\/|$))/;
 
 /**
  * Serves the console: the files of its build, and its page at the URL of every screen. It handles only requests that
- * match no operation, so it cannot hide one. At an unknown address a browser gets the page with the status 404: it shows that
- * there is no such screen, and the navigation.
+ * match no operation, so it cannot hide one. At an unknown address a browser gets the page with the status 404: it says that
+ * there is no such screen, and shows the navigation.
  */
 export class ConsolePages {
   private readonly files: Map<string, StaticContent>;
   private readonly page: string | undefined;
 
-  /** `menuNames` are the names that the platform has given to menus, by id. Like the rest of the console's files they are public. */
+  /** `menuNames` are the names of menus by id (BANYAN_MENU_NAMES). Like all files of the console, they are public. */
   constructor(files: ConsoleFiles = readConsoleFiles(), menuNames: Readonly<Record<string, string>> = {}) {
     this.files = new Map(files);
     const content = Buffer.from(JSON.stringify(menuNames));
