@@ -13,7 +13,7 @@ export const department = defineRecord({
     type: 'bigint',
     schema: Type.Unsafe<number | string>({
       ...Long,
-      description: 'A user; `leader`, unless it is sent, is their name',
+      description: 'A user, whose name `leader` shows unless it is sent',
     }),
     default: null,
     keptIfOmitted: true,

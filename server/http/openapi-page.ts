@@ -89,7 +89,7 @@ if \`Accept-Language\` prefers it; \`Content-Language\` says which), and in \`da
 \`Accept: application/problem+json\` errors are problem details (RFC 9457, schema \`Problem\`). The response \`default\` lists the errors
 that all operations share, of all statuses; the others list those of the operation.
 
-Administrators have all permissions; members have \`dept:read\`, and may do what concerns only themselves.
+Administrators have all permissions; members have \`dept:read\`, and may manage their own account.
 
 To try operations on this page, run *POST /auth/login*, copy \`access_token\`, press *Authorize* and paste the token.
 

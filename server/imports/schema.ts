@@ -51,7 +51,7 @@ export const ImportPreview = Type.Object(
     invalid: Type.Integer({ description: 'Rows with errors' }),
     errors: Type.Integer({ description: 'Errors of all rows' }),
     columns: Type.Array(Type.Object({ field: Type.String(), column: Type.String(), header: Type.String() }), {
-      description: 'The columns that were recognised',
+      description: 'The columns that were recognized',
     }),
     table: Type.Array(
       Type.Object({

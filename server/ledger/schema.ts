@@ -58,7 +58,7 @@ const shownRecords: Record<Resource, object> = {
       total: orNull(Type.Integer()),
       used: orNull(Type.Integer()),
       endTime: orNull(Type.String({ description: 'The last day of service' })),
-      days: orNull(Type.Integer({ description: '30, 7 or 1: at most so many are left' })),
+      days: orNull(Type.Integer({ description: 'Days left at most: 30, 7 or 1' })),
     },
     { 'x-component': 'Notice' },
   ),

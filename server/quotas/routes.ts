@@ -68,8 +68,8 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
       schema: {
         ...shared,
         operationId: 'listQuotasBelow',
-        summary: 'List what the tenants below use',
-        description: 'Those first that run out first, at the rate of the last 30 days. At most 200.',
+        summary: 'List quotas of tenants below',
+        description: 'Those that run out first (rate of the last 30 days) come first. At most 200.',
         querystring: TenantQuery,
         response: responses('authenticated', { data: QuotasBelow, errors: ['OTHER_TENANT'] }),
       },
@@ -237,7 +237,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
       schema: {
         ...shared,
         operationId: 'putQuota',
-        summary: 'Make or replace a quota of a tenant below',
+        summary: 'Set a quota of a tenant below',
         description: 'A quota of `quotaBo` keeps its total if none is sent.',
         headers: writeHeaders,
         params: QuotaPath,

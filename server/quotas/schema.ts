@@ -86,7 +86,7 @@ export const QuotaInput = Type.Object(
     total: optional(Total),
     period: optional(settings.period),
     pooled: optional(settings.pooled),
-    used: optional(Type.Integer({ ...LongOut, description: 'Used before; only when it is made' })),
+    used: optional(Type.Integer({ ...LongOut, description: 'Used before; only on creation' })),
   },
   { 'x-component': 'QuotaInput', examples: [{ total: 10_000, period: 'month', pooled: true }] },
 );
@@ -104,7 +104,7 @@ export const QuotaUse = Type.Object(
     time: Type.String(),
     userId: orNull(LongOut),
     keyId: orNull(LongOut),
-    deptId: orNull(Type.Integer({ description: 'Main department of the user then' })),
+    deptId: orNull(Type.Integer({ description: 'Main department of the user at that time' })),
     refundTime: orNull(Type.String({ description: 'null: not refunded' })),
     refundBy: orNull(Type.String()),
     archived: Type.Boolean({ description: 'Cannot be refunded' }),

@@ -84,7 +84,7 @@ export type TenantPatch = Static<typeof TenantPatch>;
 const base = Type.Object(
   {
     id: Type.String({ description: 'Internal id, as used in URLs' }),
-    tenantId: Type.String({ description: 'Business code' }),
+    tenantId: Type.String({ description: 'Tenant code' }),
     ...tenant.output,
     packageBo: Type.Object({ menuIds: Type.String() }),
     quotaBo: Type.Object(mapKeys(QUOTAS, Int()), { 'x-component': 'TenantQuotas' }),

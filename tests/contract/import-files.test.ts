@@ -68,7 +68,7 @@ test('csv files are read in UTF-8 and UTF-16, with and without a byte order mark
   }
 });
 
-test('csv files in GBK are recognised', async () => {
+test('csv files in GBK are recognized', async () => {
   const rows = await preview(fixture('users-gbk.csv'), 'user');
   assert.deepEqual(
     rows.map(({ cells }) => [cells.userName, cells.nickName, cells.deptPath, cells.phone]),

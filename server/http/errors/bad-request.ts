@@ -83,7 +83,7 @@ export const badRequestErrors = {
   USAGE_TOO_LARGE: [
     400,
     '统计结果超过 {limit} 行，请缩小日期范围，或按月统计',
-    'There are more than {limit} sums. Choose a shorter period, or per=month.',
+    'The result has more than {limit} rows. Choose a shorter period, or per=month.',
   ],
   DIFF_TOO_LARGE: [
     400,
@@ -123,7 +123,7 @@ export const badRequestErrors = {
   PASSWORD_HAS_NAME: [
     400,
     '{field} 主要由用户或租户的名称组成，容易被猜中；除去这些名称后，密码仍需至少 8 个字符，请重新设置',
-    '{field} consists mostly of a name of the user or of the tenant and is easy to guess. Without these names it must still have 8 characters; choose another one.',
+    '{field} consists mostly of a name of the user or of the tenant and is easy to guess. Without these names it must still have at least 8 characters; choose another one.',
   ],
   PASSWORD_UNCHANGED: [
     400,
@@ -144,7 +144,7 @@ export const badRequestErrors = {
   COLUMNS_MISSING: [
     400,
     '文件缺少列：{columns}，请使用导入模板',
-    'The file has no column {columns}. Use the template.',
+    'Columns are missing from the file: {columns}. Use the template.',
   ],
   ROWS_INVALID: [
     400,

@@ -71,14 +71,14 @@ export const conflictErrors = {
   QUOTA_EXISTS: [
     409,
     '配额 {quota} 已存在，used 只能在首次设置时指定，请去掉 used 后重试',
-    'The quota {quota} exists already. `used` can be set only when a quota is made: omit it.',
+    'The quota {quota} already exists. `used` can be set only when a quota is created. Omit it.',
   ],
   RESERVATION_ENDED: [
     409,
     '预留已结束（{state}），如仍需使用请重新预留',
     'The reservation has ended: {state}. Reserve again if you still need it.',
   ],
-  USE_REFUNDED: [409, '该次使用已退还，不能重复退还', 'The use has been refunded already.'],
+  USE_REFUNDED: [409, '该次使用已退还，不能重复退还', 'The use has already been refunded.'],
   USER_NAME_TAKEN: [
     409,
     '用户名已存在，请使用其他用户名',
