@@ -7,13 +7,13 @@ import { valueOfWord, type Words } from '../spreadsheets/words.ts';
 /** Reads the value of a cell. Throws an ApiError whose field is `header`. */
 export type ReadCell<Value> = (cell: SheetCell, header: Detail) => Value;
 
-/** What is left of a long number in a CSV file that a spreadsheet program has saved, such as 1.38E+10. */
+/** What a spreadsheet program makes of a long number when it saves a CSV file, such as 1.38E+10. */
 const SCIENTIFIC = /^\d(\.\d+)?E\+\d+$/i;
 
 export const isEmpty = (cell: SheetCell | undefined): boolean =>
   cell === undefined || (typeof cell === 'string' && cleanName(cell) === '');
 
-/** Returns the text of a cell, unless it is not what its author saw. */
+/** Returns the text of a cell. Throws if it differs from what a spreadsheet program shows, or cannot be stored. */
 export function readText(cell: SheetCell, header: Detail): string {
   if (typeof cell !== 'string') throw invalid(header, `${cell.unsupported}Cell`);
   if (cell.includes('\0') || !cell.isWellFormed()) throw invalid(header, 'text');

@@ -29,7 +29,7 @@ const readers = {
 export interface DepartmentRowInput {
   /** The place that the row names; undefined: it has no path. */
   place: PathNode | undefined;
-  /** Set together. */
+  /** `source` and `externalId` are set together. */
   source?: string;
   externalId?: string;
   /** Only for rows without a path. */
@@ -37,7 +37,7 @@ export interface DepartmentRowInput {
   values: Partial<Record<'deptName' | 'orderNum' | 'leader' | 'phone' | 'email' | 'status', string | number>>;
 }
 
-/** Reads all rows, each by itself. */
+/** Reads all rows, independently of each other. */
 export async function readDepartmentRows(table: Table, errors: ImportErrors, maxLevels: number) {
   const paths = new PathTree();
   const pause = createSlices();

@@ -17,7 +17,7 @@ export async function importDepartments(
   table: Table,
   { tenantId: requested, maxLevels, report }: { tenantId?: string; maxLevels: number; report: (done: number) => void },
 ): Promise<ImportResult> {
-  // Other imports and moves wait for the tenant's lock. What else the plan relies on is locked by row, and then compared again.
+  // Other imports and moves wait for the tenant's lock. Departments that the plan relies on are locked too, then compared again.
   const { tenantId } = await assumeTenantForWrite(tx, caller, requested);
   const before = await planDepartments(tx, tenantId, table, { maxLevels });
   assertNoErrors(before, table);

@@ -34,7 +34,7 @@ export interface Importer {
   template: { operationId: string; summary: string; examples: Examples };
   // biome-ignore lint/suspicious/noExplicitAny: how a column is shown does not matter here
   sheet: Sheet<any>;
-  /** The columns of which a file must have one: they say which record a row means. */
+  /** A file must have at least one of these columns: they identify the record of a row. */
   keys: readonly string[];
   /** Checks all rows without a lock. */
   plan: (tx: Tx, caller: Caller, table: Table) => Promise<Plan>;
@@ -98,7 +98,7 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
           progress.report(initial.size + Math.min(done, table.rows.length - 1), initial.size + table.rows.length);
         return importUsers(tx, caller, table, { ...tenantOf(request), passwords: initial, report });
       });
-      // They are not part of the result that is kept for an Idempotency-Key. A replayed result has none.
+      // The passwords are not part of the result that is stored for an Idempotency-Key, so a replayed result has none.
       const shown = [...initial]
         .sort(([a], [b]) => a - b)
         .map(([n, { password }]) => ({ row: table.rows[n]?.row as number, userName: nameIn(table, n), password }));

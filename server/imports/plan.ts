@@ -1,6 +1,6 @@
 import type { ImportErrors } from './errors.ts';
 
-/** What an import does with a row. `changed` and `moved` rows may have changes of other fields, too. */
+/** What an import does with a row. A `moved` row may change other fields too. */
 type Action = 'created' | 'changed' | 'moved' | 'unchanged';
 
 export interface RowOutcome {

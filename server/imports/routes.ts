@@ -41,7 +41,7 @@ const errors: ErrorCode[] = [
   'BODY_TOO_LARGE',
 ];
 
-/** Imports and their templates. The body of an import is a file. It is read only once the caller is known to have the permission. */
+/** Imports and their templates. The body of an import is a file. It is read only after the caller's permission was checked. */
 export async function importRoutes(app: App, deps: Dependencies): Promise<void> {
   const { db, config } = deps;
   const limit = createImportLimit();
@@ -95,7 +95,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
         },
       },
       async (request, reply) => {
-        // The file is large, so its sender must be known to have the permission, and access to the tenant.
+        // The file is large, so check the caller's permission and access to the tenant before reading it.
         await readActing(db, request, async () => {});
         return limit(request, reply, () => handle(importer, request, reply)) as never;
       },

@@ -32,7 +32,7 @@ const MAX_HEADER_ROWS = 3;
 
 /**
  * Finds the header, and the columns by it. Without a header the columns are in the order of the template. At least one of
- * `keys` must be there: without any of them no row says which record it means.
+ * `keys` must be present: without them, rows do not identify their records.
  */
 export function toTable<Row>(
   sheet: readonly SheetRow[],

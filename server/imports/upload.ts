@@ -10,7 +10,7 @@ const MAX_FILE = 52_428_800;
 /** The other parts of the body: boundaries and headers. */
 const MAX_ENVELOPE = 65_536;
 
-/** One file, and the part that contains it. Other fields are ignored. */
+/** A request contains one file. Other fields are ignored. */
 export const multipartLimits = {
   files: 1,
   fields: 10,
@@ -40,7 +40,7 @@ function rethrow(error: unknown): never {
   const code = errorCode(error);
   if (code === 'FST_REQ_FILE_TOO_LARGE') throw apiError('BODY_TOO_LARGE', { limit: MAX_FILE });
   if (code.startsWith('FST_')) throw apiError('FILE_REQUIRED');
-  // busboy reports a body that ends early, or is not of the form that its header says, as a plain error.
+  // busboy reports a body that ends early, or does not match its Content-Type, as a plain error.
   if (error instanceof Error && code === '') throw apiError('FILE_REQUIRED');
   throw error;
 }
@@ -48,7 +48,7 @@ function rethrow(error: unknown): never {
 /** How many imports a process works on at the same time: each holds its file, and then its rows, in memory. */
 const MAX_IN_PROGRESS = 16;
 
-/** Lets a tenant import one file at a time. Others of the same tenant wait for a while, and take no place from other tenants. */
+/** Lets a tenant import one file at a time. Its further imports wait for a while, and take no slots from other tenants. */
 export function createImportLimit() {
   const perTenant = new KeyedSemaphore(1);
   let inProgress = 0;

@@ -62,7 +62,7 @@ export async function importUsers(
   assertNoErrors(plan, table);
   const locked = new Set(before.deptIds);
   if (plan.deptIds.some((id) => !locked.has(id))) throw new RetryTransactionError();
-  // A user was deleted while the passwords were hashed, so the row would create them: they have no password yet.
+  // A user was deleted while the passwords were hashed, so their row would now create a user without a password.
   if (plan.createdRows.some((n) => !passwords.has(n))) throw apiError('CHANGED_MEANWHILE');
   const hashes = plan.createdRows.map((n) => passwords.get(n)?.hash as string);
   let written = 0;
