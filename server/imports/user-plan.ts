@@ -14,7 +14,7 @@ import { readAccounts } from '../users/accounts.ts';
 import {
   findUsersByExternalId,
   findUsersByName,
-  hasAdministratorBeside,
+  hasOtherAdministrator,
   readStoredUsers,
   type StoredUser,
   type UserChanges,
@@ -165,7 +165,7 @@ async function readRows(table: Table, errors: ImportErrors) {
   return { rows, paths };
 }
 
-/** Several paths are in lines, or separated by semicolons or Chinese commas, which few names contain. */
+/** Several paths are on separate lines, or separated by semicolons or Chinese commas, which few names contain. */
 const splitPaths = (text: string): string[] =>
   text
     .split(/[\r\n;；，]+/)
@@ -224,7 +224,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
   return rows.map(({ userName, source, externalId }, n) => {
     const known = externalId === undefined ? undefined : byExternalId.get(keyOf(source as string, externalId));
     const named = userName === undefined ? undefined : byName.get(userKey(userName));
-    // The name belongs to another user than the external id.
+    // The name and the external id belong to different users.
     if (known !== undefined && named !== undefined && known !== named && !errors.has(n))
       errors.add(n, 'userName', apiError('USER_NAME_TAKEN'));
     const found = users.get(known ?? named ?? '');
@@ -308,6 +308,6 @@ async function checkAdministrators(
   const lost = updated.filter(({ n, row }) => isAdministrator(stored[n] as StoredUser) && !isAdministrator(row));
   if (lost.length === 0 || [...created, ...updated].some(({ row }) => isAdministrator(row))) return;
   const ids = lost.map(({ row }) => row.userId);
-  if (await hasAdministratorBeside(tx, tenantId, ids)) return;
+  if (await hasOtherAdministrator(tx, tenantId, ids)) return;
   for (const { n } of lost) errors.add(n, 'roles', apiError('LAST_ADMINISTRATOR'));
 }

@@ -4,12 +4,12 @@ import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
 import { deleteMembershipsOfUsers, insertMemberships, lockAndFindMissing } from '../departments/members.ts';
 import { assertAccountsLeft } from '../quotas/accounts.ts';
-import { hasOtherAdministrator } from './account-queries.ts';
 import { findByKeys, insertUsers, readStored, recordUserChanges, type StoredUser, updateMany } from './bulk-queries.ts';
 import { lockUsers, type UserFields } from './queries.ts';
 import { inChunks, rethrowAsTaken } from './users.ts';
 
 /** For imports. */
+export { hasOtherAdministrator } from './account-queries.ts';
 export { findByExternalIds as findUsersByExternalId } from './bulk-queries.ts';
 export type { StoredUser };
 
@@ -68,14 +68,14 @@ export async function writeUserChanges(
   });
   const disabled = updated.filter(({ status, wasEnabled }) => wasEnabled && status !== '0').map(({ userId }) => userId);
   if (disabled.length > 0) await endSessionsOf(tx, tenantId, disabled);
-  // The ledger is complete before the end, so that the result can name one of the changes.
+  // Write to the ledger now and not at the commit, so that the result can name one of the changes.
   await recordUserChanges(tx);
   return [...ids, ...updated.map(({ userId }) => userId)];
 }
 
 // What an import reads before it writes.
 
-/** Returns users by their names, in the form of `userKey`. */
+/** Returns the ids of users by their names, in the form of `userKey`. */
 export async function findUsersByName(tx: Tx, tenantId: string, keys: string[]): Promise<Map<string, string>> {
   const found = keys.length > 0 ? await findByKeys(tx, tenantId, keys) : [];
   return new Map(found.map((row) => [row.userKey, row.userId]));
@@ -85,9 +85,6 @@ export async function readStoredUsers(tx: Tx, tenantId: string, ids: string[]): 
   const found = ids.length > 0 ? await readStored(tx, tenantId, ids) : [];
   return new Map(found.map((user) => [user.userId, user]));
 }
-
-export const hasAdministratorBeside = (tx: Tx, tenantId: string, userIds: string[]): Promise<boolean> =>
-  hasOtherAdministrator(tx, tenantId, userIds);
 
 /** Locks users, and then the departments that they join, each in the order of ids. */
 export async function lockForChanges(
