@@ -42,7 +42,7 @@ export function parseAnchor(text: string, pem: string | undefined): Anchor {
   if (pem === undefined) throw new AnchorError('The anchor is signed. Pass the key with --key to check it');
   const key = readKey(() => createPublicKey(pem));
   if (!verify(null, contentOf(anchor), key, Buffer.from(signature, 'base64'))) {
-    throw new AnchorError('The signature of the anchor is wrong: the anchor was altered, or the key is another one');
+    throw new AnchorError('The signature of the anchor is wrong: the anchor was altered, or this is a different key');
   }
   return anchor;
 }

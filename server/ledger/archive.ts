@@ -2,11 +2,11 @@ import type { Sql, Tx } from '../../db/driver.ts';
 import { lockTenantTree } from '../access/tenant-scope.ts';
 import { listLedgers, withinLedger } from './owner-scope.ts';
 
-/** How long a message to a webhook is retried. Changes that a webhook has not queued yet stay in the ledger as long. */
+/** How long a message to a webhook is retried. Changes that a webhook has not queued yet stay in the ledger for this long. */
 export const RETRY_DAYS = 3;
 
 const BATCH_SIZE = 2_000;
-/** A version of a tenant may have half a megabyte. */
+/** A version of a tenant's record may be half a megabyte large. */
 const VERSIONS_BATCH_SIZE = 50;
 
 /**

@@ -60,8 +60,8 @@ export const changeOrArchived = (tx: Tx, tenantId: string | Fragment, changeId: 
   ) c limit 1`;
 
 /**
- * Reads the changes after one position and up to another. Logins, webhooks, keys and quotas are shown in the audit log only, as in
- * record_change.sql.
+ * Reads the changes after one position and up to another. Logins and changes of webhooks and API keys are shown in the audit log
+ * only, as in record_change.sql.
  */
 export const readFeed = (
   tx: Tx,

@@ -29,7 +29,7 @@ export async function revertChange(
   });
   const whole = resourceReverts.find(({ revertsWholeBatch, reverts }) => revertsWholeBatch && reverts.length > 0);
   if (whole) return whole.run(whole.reverts);
-  // Users belong to departments: departments return before their users, and are removed after them.
+  // Users belong to departments: departments are restored before their users, and removed after them.
   for (const { reverts, run } of resourceReverts) await run(reverts.filter(({ to }) => to));
   for (const { reverts, run } of resourceReverts.reverse()) await run(reverts.filter(({ to }) => !to));
 }

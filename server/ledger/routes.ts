@@ -39,8 +39,8 @@ export function ledgerRoutes(
     const readPage = () => readAs(db, request, (tx, caller) => readFeed(tx, resources, caller, page));
     const first = await readPage();
     if (!first.isBehind || first.rows.length === page.limit) return first;
-    // A caller whose write has been acknowledged must find it. The caller is known by now, so that only those who may
-    // read the ledger cause it to be sealed.
+    // A caller whose write has been acknowledged must find it. The first read has checked the caller's permission, so only
+    // callers who may read the ledger cause it to be sealed.
     await (page.below ? order() : seal(page.tenantId ?? request.token.tenantId));
     return readPage();
   };
@@ -111,7 +111,7 @@ export function ledgerRoutes(
       const events = streamChanges(
         subscribers,
         readAfter,
-        // Before `latest` is nothing that the client knows, so that it gets the position from which it can resume.
+        // A client that sends `latest` knows no position. With -1, the stream begins with one from which it can resume.
         { source: sourceOf(request, request.query), after: position === LATEST ? -1 : position, first },
         {
           isToken: request.token.keyId === undefined || request.token.issued !== undefined,

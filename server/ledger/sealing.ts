@@ -33,7 +33,7 @@ export function createSealer(db: Database): (tenantId: string) => Promise<void> 
   return (tenantId) => seal(tenantId, undefined);
 }
 
-/** Seals everything that is committed and puts it in order, for a command that has written much while no service runs. */
+/** Seals everything that is committed and assigns positions, for a command that has written a lot while no service runs. */
 export async function sealEverything(db: Database): Promise<void> {
   for (let tenantIds = ['']; tenantIds.length > 0; ) {
     tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, '', MAX_LEDGERS));
@@ -53,8 +53,8 @@ export async function readSealingLag(db: Database): Promise<number> {
 }
 
 /**
- * Seals changes and puts them in order in the background while the service runs, so that the hash chain lags by about a second
- * at most, and readers find little left to do.
+ * Seals changes and assigns their positions in the background while the service runs, so that the hash chain lags by about a
+ * second at most, and readers find little left to do.
  */
 export function startSealing(app: App, db: Database): void {
   /** The last ledger of the round before. The next round begins after it, so that ledgers that fail do not hold up others. */

@@ -62,8 +62,8 @@ export function assertCanActInDescendants({ canActInDescendants }: Caller): void
 }
 
 /**
- * Reads the changes of a subtree after a position. It writes nothing: `isBehind` says that committed changes, of whichever
- * tenant, have no position yet, and then the caller has to order them and read again.
+ * Reads the changes of a subtree after a position. It writes nothing: `isBehind` says that committed changes of any
+ * tenant have no position yet, and then the caller has to assign positions and read again.
  */
 export async function readSubtreeChanges(
   tx: Tx,
@@ -96,8 +96,8 @@ async function subtreeChangesUpTo(
   let rows: (ChangeRow & { seq: number })[] = [];
   let next = after;
   if (next >= last) return { rows, next };
-  // Read the tenants after the end of the order, in case each statement has its own snapshot: a tenant that has joined the subtree
-  // by now may have changes before that end.
+  // Read the tenants only after the last position, in case each statement has its own snapshot: a tenant that has joined the
+  // subtree by now may have changes before that position.
   const tenants = { root: subtree, tenantIds: await readSubtreeCodes(tx, subtree, MAX_TENANTS) };
   await allowDescendantLedgers(tx);
   await forceIndexScans(tx);

@@ -15,7 +15,7 @@ export interface Retention {
  * archived then is intact while the archive has it. Only a change that the archive has lost must be older than the settings.
  */
 export async function readRetention(owner: Sql, ledgerDays: number | 'keep'): Promise<Retention> {
-  // Ids are assigned in the order of time, apart from a long transaction. So they tell the age of a change that was removed
+  // Ids are assigned in the order of time, except in long transactions. So they tell the age of a change that was removed
   // from the archive.
   const [{ cutoff, firstKept, completeFrom }] = await owner<
     [{ cutoff: Date | null; firstKept: number | null; completeFrom: Date | null }]
