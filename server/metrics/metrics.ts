@@ -44,7 +44,7 @@ interface PathCacheUsage {
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
-/** The label of a path that is no operation, such as a file of the console. */
+/** The label of a path that is not an operation, such as a file of the console. */
 const UNMATCHED = 'unmatched';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

@@ -11,7 +11,7 @@ export interface ServiceFigures {
   reservations: number;
 }
 
-/** Counts end here: a scrape must not take long because there is much to count. */
+/** Counting stops here: a scrape must not take long because there is a lot to count. */
 const MAX_COUNTED = 100_000;
 
 export async function readServiceFigures(sql: Sql): Promise<ServiceFigures> {

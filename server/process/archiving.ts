@@ -6,7 +6,7 @@ import { archiveLedger } from '../ledger/archive.ts';
 import { archiveUses } from '../quotas/archive.ts';
 
 const DAY_MS = 86_400_000;
-/** How long a shutdown waits for a running archive that does not react, for example because it is still connecting. */
+/** How long a shutdown waits for a running archiver that does not react, for example because it is still connecting. */
 const STOP_MS = 2_000;
 
 /** Moves changes, and uses of quotas, older than this many days to the archive, now and once a day. Returns a function that stops it. */

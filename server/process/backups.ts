@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000;
 type Print = (line: string) => void;
 
 /**
- * Takes scheduled backups of the embedded database. Only one process does: with several workers it is their parent. The
+ * Takes scheduled backups of the embedded database. Only one process does so: with several workers, their parent. The
  * folder must be opened while this process is root, so call `openBackups` before it gives up its privileges.
  */
 export function openBackups(

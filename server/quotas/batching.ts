@@ -30,8 +30,8 @@ interface Queued extends BatchedRequest {
 type Item = PendingItem<Queued, Exclude<Outcome, 'repeat'>>;
 
 /**
- * Uses and reserves quotas. Concurrent requests of one tenant for one tenant share a transaction, and so one lock of the
- * counter and one disk flush. Each succeeds or fails on its own, and gets its response after the commit.
+ * Uses and reserves quotas. Concurrent requests of one tenant that use quotas of the same tenant share a transaction, and so
+ * one lock of the counter and one disk flush. Each succeeds or fails on its own, and gets its response after the commit.
  */
 export function createQuotaTaker({
   db,
@@ -136,7 +136,7 @@ const toTake = (caller: Caller, { quota, amount, subject, seconds }: Input): Tak
 const toOutcome = (result: Taken | ApiError) => (result instanceof ApiError ? { error: result } : { result });
 const failed = (error: ApiError): Outcome => ({ error, replayed: false });
 
-/** No request of a batch is to be executed. Rolls back: the locks may have made counters. */
+/** Rolls back a batch in which no request is to be executed: locking may have created counters. */
 class NothingTakenError extends Error {
   readonly outcomes: Outcome[];
 

@@ -53,8 +53,8 @@ export interface CounterRow {
 }
 
 /**
- * Locks the counters of a tenant and of the pools above it, in the one order of all transactions, and settles them. With
- * `pools`, locks these instead of those above the tenant at present.
+ * Locks the counters of a tenant and of the pools above it, in the order that all transactions use, and settles them
+ * (lock_quota_counters.sql). With `pools`, locks these instead of those above the tenant at present.
  */
 export const lockCounters = (
   tx: Tx,
@@ -121,7 +121,7 @@ export const insertReservations = (tx: Tx, tenantId: string, reservations: NewRe
       amount bigint, subject text, time timestamptz, expires timestamptz, user_id bigint, key_id bigint,
       actor_tenant_id text, pools text[])`.execute();
 
-/** Locks a reservation, so that it ends once. */
+/** Locks a reservation, so that it ends only once. */
 export const lockReservation = async (tx: Tx, tenantId: string, id: string) => {
   const [row] = await tx<
     {
@@ -149,7 +149,7 @@ export const endReservation = (
   update quota_reservations set state = ${state}, use_id = ${useId}
   where tenant_id = ${tenantId} and reservation_id = ${reservationId}`;
 
-/** Locks a use, so that it is refunded once. */
+/** Locks a use, so that it is refunded only once. */
 export const lockUse = async (tx: Tx, tenantId: string, id: string) => {
   const [row] = await tx<
     { useId: number; quota: string; amount: number; counted: Record<string, number>; isRefunded: boolean }[]

@@ -40,7 +40,7 @@ export async function readQuotas(tx: Tx, tenantId: string, now?: Now): Promise<Q
   return toQuotas(await readState(tx, tenantId, now));
 }
 
-/** Adds what is left to rows that another statement has read. */
+/** Adds `left` to rows that another statement has read. */
 export const toQuotas = (rows: readonly StateRow[]): Quota[] =>
   rows.map(({ isCounted: _, ...row }) => ({ ...row, left: leftOf(row) }));
 
@@ -103,7 +103,7 @@ export async function releaseReservation(
   return numbersOf(own);
 }
 
-/** Locks an open reservation and its counters, and takes it out of them. It stays in the pools that it was made in. */
+/** Locks an open reservation and the counters that hold it, even if the tenant has moved since, and removes it from them. */
 async function lockOpen(tx: Tx, tenantId: string, id: string, amount: number | null | undefined, now: Now) {
   const reservation = await lockReservation(tx, tenantId, id);
   if (!reservation) throw apiError('RESERVATION_NOT_FOUND');
@@ -136,7 +136,7 @@ export async function refundUse(tx: Tx, caller: Caller, id: string, now: Now): P
   for (const counter of counters) {
     if (counter.resets !== use.counted[counter.tenantId]) continue;
     counter.isChanged = true;
-    // An administrator may have set `used` to less since.
+    // An administrator may have lowered `used` since then.
     counter.used = Math.max(0, counter.used - use.amount);
   }
   const own = ownOf(counters, tenantId);

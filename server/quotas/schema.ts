@@ -141,7 +141,7 @@ export const UsageFilter = Type.Object({
 });
 export type UsageFilter = Static<typeof UsageFilter>;
 
-/** Sums of uses that were not refunded. Of the last five, a row has the one that `by` names; null: none. */
+/** Sums of uses that were not refunded. Of the last five fields, a row has the one that `by` names; null: none. */
 export const Usage = Type.Array(
   Type.Object(
     {

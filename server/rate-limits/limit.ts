@@ -17,7 +17,7 @@ export function limitRequests(app: App, deps: Dependencies): void {
   app.addHook('onRequest', createLimiter(deps));
 }
 
-/** The same as a hook, for operations that find out later who is calling. */
+/** Returns the limiter as a hook, for operations that authenticate the caller later. */
 export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   const perSecond = config.tenantRequestsPerSecond;
   const decide = createBuckets((bucket, wanted) => takeRequestTokens(db, bucket, wanted));
