@@ -53,7 +53,7 @@ import { quotaResource } from './quotas/resource.ts';
 import { quotaRoutes } from './quotas/routes.ts';
 import { limitRequests } from './rate-limits/limit.ts';
 import { isRuoyiLogout, ruoyiLogin } from './ruoyi-api/login.ts';
-import { openRuoyiRoutes, ruoyiRoutes } from './ruoyi-api/routes.ts';
+import { publicRuoyiRoutes, ruoyiRoutes } from './ruoyi-api/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { tenantResource } from './tenants/history.ts';
 import { tenantRoutes } from './tenants/routes.ts';
@@ -103,7 +103,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   }
   const auth = { ...deps, keys, issuer, replaceHash };
   loginRoutes(app, auth, config.ruoyiApi ? ruoyiLogin(auth) : {});
-  if (config.ruoyiApi) await app.register(async (scope) => openRuoyiRoutes(scope as App, auth));
+  if (config.ruoyiApi) await app.register(async (scope) => publicRuoyiRoutes(scope as App, auth));
   const oauth = { ...auth, tokens, apiKeys };
   await app.register(async (scope) => oauthRoutes(scope as App, oauth));
   await app.register(async (scope) => introspectionRoutes(scope as App, oauth));

@@ -2,7 +2,7 @@ import type { Permission } from '../auth/permissions.ts';
 import type { Language } from '../http/errors.ts';
 import { notOffered } from './responses.ts';
 
-/** What RuoYi keeps in tables of its own and Banyan has fixed: roles, permissions, menus, dictionaries and parameters. */
+/** What RuoYi stores in tables and is fixed in Banyan: roles, permissions, menus, dictionaries and parameters. */
 
 type Text = Record<Language, string>;
 type Role = 'admin' | 'member';
@@ -124,7 +124,7 @@ export const showMenus = (held: ReadonlySet<Permission>, language: Language) =>
       })),
     }));
 
-/** The dictionaries of these screens. Users have no sex here, so only "unknown" can be chosen. */
+/** The dictionaries of these screens. Banyan does not store the sex of users, so only "unknown" can be chosen. */
 const dictionaries: Record<string, { value: string; label: Text; listClass: string }[]> = {
   sys_normal_disable: [
     { value: '0', label: { zh: '正常', en: 'Normal' }, listClass: 'primary' },

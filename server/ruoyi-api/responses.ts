@@ -57,7 +57,7 @@ function send(error: ApiError, code: number, request: FastifyRequest, reply: Fas
     .send(JSON.stringify({ code, msg: error.text(language), data: error.data(language) }));
 }
 
-/** Throws if a request is encrypted. The keys of plus-ui are published with its source, so HTTPS has to protect it anyway. */
+/** Throws if a request is encrypted. The keys of plus-ui are published with its source, so HTTPS must protect requests anyway. */
 export function rejectEncrypted({ headers }: FastifyRequest): void {
   if (headers['encrypt-key'] !== undefined) throw apiError('RUOYI_ENCRYPTED');
 }

@@ -26,7 +26,6 @@ export const showDept = (dept: Dept, parentName: string | null = null) => ({
   createTime: dept.createTime,
 });
 
-/** The last second of the last day of service, which is included. */
 export const showTenant = (tenant: ListedTenant) => ({
   // A number in RuoYi, but JavaScript would round it.
   id: tenant.id,
@@ -40,6 +39,7 @@ export const showTenant = (tenant: ListedTenant) => ({
   intro: null,
   remark: null,
   packageId: null,
+  // The last day of service is included.
   expireTime: tenant.endTime === null ? null : `${tenant.endTime} 23:59:59`,
   accountCount: tenant.accountCount,
   status: tenant.status,

@@ -18,7 +18,7 @@ import { ChangedUser, NewPassword, NewUser, UserOptionQuery, UserQuery, UserRole
 import { showUser, showUsers } from './show.ts';
 
 const path = '/system/user';
-/** The largest page, and what a list has without `pageSize`. */
+/** The largest page size, and the default. */
 const MAX_ROWS = 500;
 
 export function userRoutes(app: App, { db, passwords }: RuoyiDependencies): void {

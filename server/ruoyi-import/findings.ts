@@ -11,7 +11,7 @@ export const RULES = {
   tenantCode: 'A tenant keeps its code if it has 6 to 18 digits and is free in Banyan; otherwise it gets a new one.',
   tenantPackage: 'A tenant whose package does not exist or is deleted gets no menus.',
   tenantOverLimit:
-    'All users are imported, even if they are more than account_count. The limit stays; no further user can be added.',
+    'All users are imported, even if there are more than account_count. The limit stays; no further user can be added.',
   tenantWithoutAdministrator:
     'No user of the tenant has an administrator role. An administrator of 000000 can appoint one.',
   tenantDeletedHere: 'A tenant that was deleted in Banyan is not imported again.',
@@ -21,14 +21,14 @@ export const RULES = {
   email: 'A text that is not an email address is not imported.',
   number: 'A number that is missing or out of range becomes the nearest one that is allowed.',
   status: 'A status other than 0 and 1 becomes 1 (disabled).',
-  date: 'A time that is not a date is not imported.',
+  date: 'A time that is not valid is not imported.',
   deptDeleted: 'A department whose del_flag is not 0 is not imported.',
   orphan: 'A department whose parent does not exist in its tenant becomes a top-level department.',
   deletedParent:
     'A department whose parent is deleted moves to the nearest parent above that exists, otherwise to the top level.',
   cycle: 'In a cycle of departments, the one with the lowest id becomes a top-level department.',
   tooDeep: 'A department deeper than BANYAN_DEPARTMENT_LEVELS moves up to the deepest level that is allowed.',
-  ancestors: 'parent_id is the truth. A path in `ancestors` that differs from it is ignored.',
+  ancestors: 'parent_id decides. A path in `ancestors` that differs from it is ignored.',
   leader: 'A leader is ignored if they were not imported as a user: leaderId stays empty.',
   userDeleted: 'A user whose del_flag is not 0 is not imported.',
   userName:

@@ -106,7 +106,7 @@ async function importTenant(
     return { ...result, outcome: 'not imported' };
   }
   const before = imported ? await readState(db, imported.code) : EMPTY_STATE;
-  const plan = planRecords(rows, { ...planOptions, takenNames: namesCreatedInBanyan(before, rows) }, findings);
+  const plan = planRecords(rows, { ...planOptions, takenNames: namesOutsidePlan(before, rows) }, findings);
   reportPlan(tenant, plan, findings);
   result.departments.planned = plan.departments.length;
   result.users.planned = plan.users.length;
@@ -131,8 +131,8 @@ async function importTenant(
   return result;
 }
 
-/** Names of users in Banyan that are not planned: made there, or no longer in RuoYi. */
-function namesCreatedInBanyan({ names }: State, { users }: TenantRows): Set<string> {
+/** Returns the names of users in Banyan that are not planned: users created there, or no longer in RuoYi. */
+function namesOutsidePlan({ names }: State, { users }: TenantRows): Set<string> {
   const planned = new Set(users.filter(({ del_flag }) => del_flag === '0').map(({ user_id }) => user_id));
   return new Set(
     names.filter(({ externalId }) => externalId === null || !planned.has(externalId)).map(({ userKey }) => userKey),
@@ -181,7 +181,7 @@ async function writeTenant(
   return { db, ruoyiCode: tenant.code, tenantId: code, maxLevels: departmentLevels, findings };
 }
 
-/** Creates what is missing, then changes what has changed. Leaders follow at the end: they are users. */
+/** Creates what is missing, then changes what has changed. Leaders are set at the end, because they are users. */
 async function writeRecords(target: Target, plan: RecordPlan, before: State, result: TenantResult): Promise<void> {
   const first = compare(plan.departments, before.departments, before.importedValues.department);
   result.departments.created = await createDepartments(target, first.missing, before);

@@ -8,7 +8,7 @@ export type Kind = 'department' | 'user';
 /** The values of a record as the last run imported them. */
 export type ImportedValues = Record<string, unknown>;
 
-/** Reads the tenants that earlier runs made below `tenantId`, by their code in RuoYi. */
+/** Reads the tenants that earlier runs created below `tenantId`, by their codes in RuoYi. */
 export const readImportedTenants = async (tx: Tx, tenantId: string) => {
   const rows = await tx<{ externalId: string; code: string; id: string; importedValues: ImportedValues }[]>`
     select external_id as "externalId", child_code as code, child_id::text as id, imported_values as "importedValues" from imported_tenants

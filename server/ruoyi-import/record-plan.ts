@@ -45,7 +45,7 @@ export interface PlannedUser extends Planned<UserValues> {
 export interface RecordPlan {
   /** Parents before their children. */
   departments: Planned<DeptValues>[];
-  /** By id. */
+  /** Sorted by id. */
   users: PlannedUser[];
 }
 
@@ -59,7 +59,7 @@ export interface PlanOptions {
   links: Links;
   leaderIsUserId: boolean;
   maxLevels: number;
-  /** The names of users of the tenant in Banyan that do not come from RuoYi, in the form of `userKey`. */
+  /** The names of users of the tenant in Banyan that are not planned, in the form of `userKey`. */
   takenNames: ReadonlySet<string>;
 }
 
@@ -154,7 +154,7 @@ function chooseName(id: string, original: string, taken: Set<string>, values: Va
   const candidates = [original, cleaned, `${cleaned}-${id}`, `ruoyi-${id}`];
   const isFree = (name: string) => [...name].length <= 50 && isAllowedUserName(name) && !taken.has(userKey(name));
   const chosen = candidates.find(isFree);
-  if (chosen === undefined) throw new Error(`Somebody in Banyan has the name ruoyi-${id}. Rename that user first.`);
+  if (chosen === undefined) throw new Error(`A user in Banyan has the name ruoyi-${id}. Rename that user first.`);
   if (chosen !== original) values.report('userName', `${original} → ${chosen}`);
   taken.add(userKey(chosen));
   return chosen;
@@ -162,7 +162,7 @@ function chooseName(id: string, original: string, taken: Set<string>, values: Va
 
 const BCRYPT_CHARACTERS = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Returns a text in the form of a bcrypt hash, of which nobody knows a password. It is the same in every run. */
+/** Returns a text in the form of a bcrypt hash that matches no known password. It is the same in every run. */
 function createUnusableHash(id: string): string {
   const bytes = createHash('sha512').update(`no password ${id}`).digest().subarray(0, 53);
   const characters = [...bytes].map((byte) => BCRYPT_CHARACTERS[byte % 64] as string);

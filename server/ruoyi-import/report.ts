@@ -51,7 +51,7 @@ export function totalsOf(tenants: readonly TenantResult[]) {
 export function summarize(result: ImportResult): string {
   const { tenants, departments, users, ...compared } = totalsOf(result.tenants);
   const line = (name: string, counts: Counts) =>
-    `  ${name.padEnd(12)} ${counts.inRuoyi} in RuoYi, ${counts.planned} to take: ${counts.created} new, ${counts.changed} changed, ${counts.unchanged} unchanged`;
+    `  ${name.padEnd(12)} ${counts.inRuoyi} in RuoYi, ${counts.planned} to import: ${counts.created} new, ${counts.changed} changed, ${counts.unchanged} unchanged`;
   const lines = [
     result.preview ? 'Preview: nothing was written to Banyan.' : 'Import finished.',
     `  ${'Tenants'.padEnd(12)} ${tenants}`,
@@ -63,7 +63,7 @@ export function summarize(result: ImportResult): string {
     const { inBanyan, matching, explained, unexplained } = compared;
     lines.push(
       `Compared: ${inBanyan.departments} departments and ${inBanyan.users} users are in Banyan; ${matching} are in the same place as in RuoYi, ` +
-        `${explained} differ because of Banyan's rules or changes made there, ${unexplained} differ without a reason.`,
+        `${explained} differ because of Banyan's rules or changes made there, ${unexplained} differ for no known reason.`,
     );
   }
   return lines.join('\n');
@@ -79,10 +79,10 @@ function describeResult(result: ImportResult): string {
     '# Import from RuoYi',
     '```\n'.concat(summarize(result), '\n```'),
     '## Tenants',
-    'Departments and users: in RuoYi / to take / new / changed / unchanged.\n',
+    'Departments and users: in RuoYi / to import / new / changed / unchanged.\n',
     '| RuoYi | Banyan | Name | Outcome | Departments | Users | Compared |\n|---|---|---|---|---|---|---|',
     `${rows.join('\n')}\n`,
-    '## What was not imported as it is, and by which rule',
+    '## What was not imported as is, and by which rule',
     ...result.findings.counts().map(([rule, count]) => {
       const found = result.findings.all.filter((each) => each.rule === rule);
       const rest = count > LISTED ? `- … ${count - LISTED} more in report.json\n` : '';

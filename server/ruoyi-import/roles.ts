@@ -31,7 +31,7 @@ function group(pairs: readonly (readonly [string | null, string | null])[]): Map
   return groups;
 }
 
-/** Whether a user of a tenant becomes an administrator. A role of another tenant must not make one. */
+/** Whether a user of a tenant becomes an administrator. A role of another tenant does not count. */
 export function isAdministrator(links: Links, tenant: string, userId: string, findings: Findings): boolean {
   let found = userId === SUPER_ADMIN_ID;
   for (const roleId of links.rolesOfUser.get(userId) ?? []) {

@@ -17,7 +17,7 @@ async function readStateIn(tx: Tx, tenantId: string) {
   return {
     departments,
     users: users.flatMap(({ externalId, ...user }) => (externalId === null ? [] : [{ ...user, externalId }])),
-    /** The names of all existing users, with their ids in RuoYi; null: made in Banyan. */
+    /** The names of all existing users, with their ids in RuoYi; null: created in Banyan. */
     names: users.filter(({ isDeleted }) => !isDeleted),
     importedValues: {
       department: await readImportedValues(tx, tenantId, 'department'),

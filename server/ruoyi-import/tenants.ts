@@ -11,9 +11,9 @@ import type { PlannedTenant, TenantValues } from './tenant-plan.ts';
 /** The author that the ledger records instead of a user name. */
 export const importer: Caller = operatorOf(ROOT_TENANT, 'RuoYi import');
 
-/** The form of Banyan's own codes. */
+/** The format of Banyan's codes. */
 const CODE = /^[0-9]{6,18}$/;
-const hasOwnForm = (code: string): boolean => CODE.test(code) && code !== ROOT_TENANT;
+const isUsableCode = (code: string): boolean => CODE.test(code) && code !== ROOT_TENANT;
 
 /** A tenant of Banyan that a tenant of RuoYi was imported into. */
 export interface ImportedTenant {
@@ -32,7 +32,7 @@ export const isDeleted = async (db: Database, code: string): Promise<boolean> =>
 
 /** Whether a tenant that is created now would keep its code. Codes of deleted tenants are never used again. */
 export const isCodeFree = async (db: Database, code: string): Promise<boolean> =>
-  hasOwnForm(code) && (await readInTenant(db, ROOT_TENANT, (tx) => readTenantState(tx, code))) === 'unknown';
+  isUsableCode(code) && (await readInTenant(db, ROOT_TENANT, (tx) => readTenantState(tx, code))) === 'unknown';
 
 /** Whether the database has been set up by a first start of the service. */
 export const hasRoot = async (db: Database): Promise<boolean> => !(await isDeleted(db, ROOT_TENANT));
@@ -50,7 +50,7 @@ export const createOnce = (
     await lockTenantTree(tx);
     const existing = (await readImportedTenants(tx, ROOT_TENANT)).get(externalId);
     if (existing) return existing;
-    const preferred = hasOwnForm(externalId) ? { preferredCode: externalId } : {};
+    const preferred = isUsableCode(externalId) ? { preferredCode: externalId } : {};
     const id = await createTenant(tx, importer, inputOf(values), { password: undefined, maxLevels, ...preferred });
     const { data } = await readTenant(tx, importer, id);
     await insertImportedTenant(tx, ROOT_TENANT, { externalId, code: data.tenantId, id, importedValues: values });

@@ -40,7 +40,7 @@ export function repairTree(
 
 const isTop = (parent: string | null): boolean => parent === null || parent === '' || parent === '0';
 
-/** Returns the parent that exists: past deleted ones, and null for the top level. */
+/** Returns the nearest ancestor that is not deleted; null: the top level. */
 function findParent(
   tenant: string,
   id: string,

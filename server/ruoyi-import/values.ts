@@ -17,7 +17,7 @@ export class Values {
     this.findings.add(rule, this.tenant, this.record, detail);
   }
 
-  /** Empty text counts as none. Lengths are in characters, as in the interface. */
+  /** Empty text becomes null. Lengths are in characters, as in the interface. */
   text(value: string | null, maxLength: number): string | null {
     if (value === null) return null;
     // PostgreSQL stores neither NUL nor half of a surrogate pair.
@@ -48,7 +48,7 @@ export class Values {
     return '1';
   }
 
-  /** The day of a time. */
+  /** Returns the date of a time. */
   date(value: string | null): string | null {
     if (value === null || value === '') return null;
     const day = value.slice(0, 10);

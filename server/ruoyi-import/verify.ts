@@ -20,7 +20,7 @@ export interface Comparison {
 export function compareWithPlan(
   plan: RecordPlan,
   state: State,
-  /** What earlier runs imported. What they put in the right place has been moved in Banyan since. */
+  /** What earlier runs imported. A record that they put in the right place has been moved in Banyan since. */
   importedBefore: State['importedValues'],
   code: string,
   findings: Findings,

@@ -34,7 +34,7 @@ export interface Target {
 
 const callerOf = ({ tenantId }: Target): Caller => ({ ...importer, tenantId });
 
-/** Creates departments, parents before their children, with the ids that Banyan has assigned by their ids in RuoYi. */
+/** Creates departments, parents before their children. Finds parents by their ids in RuoYi. Returns how many were created. */
 export async function createDepartments(
   target: Target,
   missing: readonly Planned<DeptValues>[],
@@ -63,7 +63,7 @@ export async function createDepartments(
   return created;
 }
 
-/** The leader follows once the users exist. */
+/** Leaves out the leader, which is set once the users exist. */
 const withoutLeader = <P extends Planned<DeptValues>>({ id, values }: P) => ({
   id,
   values: { ...values, leaderUser: null },
