@@ -12,7 +12,7 @@ import {
 import type { Query, Word } from './query.ts';
 import { MAX_CANDIDATES, type RankedHit, rankRows } from './ranking.ts';
 
-/** A word is common if it matches this many of the departments that were created first. The index is not asked for it. */
+/** A word is common if it matches this many of the departments that were created first. The index is not searched for it. */
 const SAMPLE = 300;
 const COMMON_IN_SAMPLE = 12;
 /** How many departments with a name that begins with the query are read. */
@@ -141,7 +141,7 @@ export async function searchDepartments(
 
 /**
  * Returns candidates for one word. The index would have to collect all matches of a common word before it returns the first.
- * Those in the sample, and names that begin with the word, have to do then.
+ * The matches in the sample, and the names that begin with the word, have to suffice then.
  */
 async function findCandidates(tx: Tx, names: DepartmentNames, sample: DeptRow[], word: Word, limit: number) {
   const ranks = sample.map((row) => names.rank(row, word));

@@ -50,7 +50,7 @@ export function parseDictionary(bytes: Buffer): Dictionary {
   };
 }
 
-/** One character in typed pinyin: a syllable, its first letter or letters, or at the end any beginning of a syllable. */
+/** Typed pinyin by character: a syllable, its first letter or letters, or at the end any beginning of a syllable. */
 export type Segments = readonly string[];
 
 /** How many ways to read typed letters are considered, those with the fewest characters: `xian` is 先 or 西安. */

@@ -57,7 +57,7 @@ export function parseQuery(dictionary: Dictionary, typed: string): Query {
 function phoneOf(text: string): string | undefined {
   if (!/^\+?[\d\s().-]+$/.test(text)) return undefined;
   const digits = text.replace(/\D/g, '');
-  // People paste numbers with the code of their country and store them without.
+  // People paste numbers with their country code and store them without it.
   const national = /^(?:\+|00)86/.test(text) ? digits.replace(/^(?:00)?86/, '') : digits;
   return national.length >= MIN_PHONE_DIGITS ? national : undefined;
 }

@@ -3,7 +3,7 @@ import { RANKS, type Rank, rankText } from './match.ts';
 import type { Query, Word } from './query.ts';
 import type { SearchHit } from './schema.ts';
 
-/** How many candidates the index returns for each part of a query. With more, the ranking is that of these candidates. */
+/** How many candidates the index returns for each part of a query. If more match, only these are ranked. */
 export const MAX_CANDIDATES = 500;
 
 /** How one record matches a query. */

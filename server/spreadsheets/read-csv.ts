@@ -3,10 +3,10 @@ import { decodeFormula } from './formula.ts';
 import { ReadError } from './read-error.ts';
 import { MAX_ROWS, type SheetRow } from './sheet.ts';
 
-/** How many rows of a file are looked at, most of which may be empty. */
+/** The maximum number of rows that are parsed. Most of them may be empty. */
 const MAX_LINES = 3 * MAX_ROWS;
 
-/** Reads a CSV file in whichever encoding and with whichever delimiter it was saved. Row numbers are those of a spreadsheet program. */
+/** Reads a CSV file. Detects its encoding and its delimiter. Row numbers are those of a spreadsheet program. */
 export function readCsv(bytes: Uint8Array): SheetRow[] {
   const text = decode(bytes);
   // Excel writes this line to say which delimiter follows.

@@ -1,7 +1,7 @@
 /** Why a file cannot be read. */
 export type ReadProblem = 'empty' | 'damaged' | 'encrypted' | 'oldFormat' | 'encoding' | 'unpacked' | 'rows' | 'slow';
 
-/** Thrown in the worker, which tells the service only the problem. */
+/** Thrown in the worker, which reports only the problem to the service. */
 export class ReadError extends Error {
   readonly problem: ReadProblem;
 

@@ -13,7 +13,7 @@ const HAS_DATA_DESCRIPTOR = 0x08;
 
 /**
  * Throws unless the sizes in the directory of a zip file are within the limits. The library stops inflating an entry at the size
- * that the directory states, so an entry that states none, or a size elsewhere, is rejected: it would not be bounded.
+ * that the directory states, so an entry whose size is not stated there is rejected: it would not be bounded.
  */
 export function assertBoundedZip(bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

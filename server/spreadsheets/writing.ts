@@ -17,7 +17,7 @@ export interface Sheet<Row> {
 /** The maximum number of characters of a cell in an xlsx file. Programs report a file with longer ones as damaged. */
 const MAX_CELL_LENGTH = 32_767;
 
-/** Text that an edited cell stays in: without it, a program turns an id or a phone number into a number. */
+/** The format that keeps an edited cell as text: without it, a program turns an id or a phone number into a number. */
 export const TEXT_FORMAT = '@';
 
 /** Yields a file with these rows. It reads them only as fast as the file is consumed, and keeps none of them. */
