@@ -102,7 +102,7 @@ export type Tenant = Static<typeof Tenant>;
 const own = Type.Object({ ruleBo });
 export const OwnTenant = Type.Object({ ...base.properties, ...own.properties }, extending(base, 'OwnTenant', own));
 
-/** Lists leave out `ruleBo` unless it is asked for: each of its values may have 64 Ki characters. */
+/** Lists leave out `ruleBo` unless it is asked for: each of its values may have 65,536 characters. */
 const listed = Type.Object({
   tenantParent,
   ruleBo: Type.Optional(ruleBo),

@@ -145,7 +145,7 @@ export async function updateTenant(
     if (deeperBy > 0 && bottom + deeperBy > maxLevels) throw tooDeep(maxLevels);
     const formerPath = await readPath(tx, tenant.tenantId, tenant.tenantId);
     await moveTenant(tx, tenant.tenantId, parentPath, caller.userName);
-    // After the move: it has waited for users who are being created in the subtree.
+    // Check after the move, which has waited for users who are being created in the subtree.
     await assertAccountsFit(tx, caller, tenant.tenantId, formerPath);
     await setTenant(tx, caller.tenantId);
   }

@@ -43,7 +43,7 @@ export async function startTracing(app: App): Promise<void> {
     instrumentHooks: false,
     instrumentHandler: false,
     recordExceptions: false,
-    // Called at short intervals, by nobody's trace.
+    // Probes call these at short intervals, outside of any trace.
     ignorePaths: ({ url }) => /^\/(health\/|metrics\b)/.test(url),
     requestHook: describeRequest,
   });
@@ -66,7 +66,7 @@ function describeRequest(span: Span, request: FastifyRequest): void {
 }
 
 /**
- * The plugin marks every span as failed whose request was rejected. By OpenTelemetry's conventions a 4xx is not an error of the
+ * The plugin marks the spans of all rejected requests as failed. By OpenTelemetry's conventions a 4xx is not an error of the
  * server. Messages of errors are not exported, because they may contain data.
  */
 const statusFromResponse: SpanProcessor = {

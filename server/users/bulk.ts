@@ -212,7 +212,7 @@ export async function createUsers(
     checked: Tenant;
     hashes: string[];
     maxLevels: number;
-    /** An import takes accounts that exist already, even if they are more than the limit. */
+    /** An import creates accounts that exist in another system, even if they exceed the limit. */
     beyondLimit?: boolean;
   },
 ): Promise<NewUserIds> {
@@ -229,7 +229,7 @@ export async function createUsers(
   );
   errors.throwIfAny();
   if (!beyondLimit) await assertWithinAccountLimit(tx, tenantId, tenant.accountLimit, users.length);
-  // Pools of the tenants above are exact even for an import.
+  // The pools of ancestor tenants apply even to an import.
   await assertAccountsLeft(tx, caller, tenantId, users.length);
   const { deptIds } = newDepts ? await addDepartments(tx, acting, newDepts, { maxLevels }) : { deptIds: [] };
   const deptOf = new Map(newDepts?.departments.map(({ ref }, n) => [ref, String(deptIds[n])]));

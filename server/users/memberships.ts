@@ -17,12 +17,13 @@ import type { User } from './schema.ts';
 import { removeUsers, rethrowAsTaken } from './users.ts';
 
 /**
- * The maximum number of users that a deletion of departments may move or delete. Each leaves a row in the ledger at the commit, and all of it
- * must fit into the limit of a statement: 1,000 take about 0.6 seconds, and their revert 2, on a busy machine.
+ * The maximum number of users that a deletion of departments may move or delete. Each leaves a row in the ledger at the commit,
+ * and all of them must be written within the time limit of a statement: 1,000 take about 0.6 seconds, and their revert 2, on a
+ * busy machine.
  */
 const MAX_AFFECTED_USERS = 2_000;
 
-/** Moves the users of departments that are deleted to `toDeptId`, or without one deletes those whose main department it is. */
+/** Moves the users of deleted departments to `toDeptId`, or, if it is null, deletes those whose main department is deleted. */
 export const memberRemoval = (toDeptId: string | null): MemberRemoval => ({
   toDeptId,
   async run(tx, caller, deptIds) {

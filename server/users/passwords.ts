@@ -28,7 +28,7 @@ export async function replaceOwnPassword(
 }
 
 /**
- * Replaces a hash that was imported by another one of the same source. Returns false if the stored hash is no longer the one
+ * Replaces an imported hash with a newer one from the same source. Returns false if the stored hash is no longer the one
  * whose SHA-256 digest is `digestBefore`: the user has logged in since, or has another password.
  */
 export async function replaceImportedHash(

@@ -109,7 +109,7 @@ export const updateUser = (
     must_change_password = coalesce(${row.mustChangePassword}::boolean, must_change_password), update_by = ${row.by}, update_time = now()
   where tenant_id = ${row.tenantId} and user_id = ${bigintOf(row.userId)}`;
 
-/** Reads all existing users, and deleted ones that come from another system. `externalId` is null for all others. */
+/** Reads all existing users, and deleted ones that come from `source`. `externalId` is null for users from elsewhere. */
 export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<
   { id: string; externalId: string | null; userKey: string; deptId: string | null; isDeleted: boolean }[]
 >`

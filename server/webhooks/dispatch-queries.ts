@@ -30,7 +30,7 @@ export const findDueWebhooks = (
   select tenant_id as "tenantId", webhook_id as id, failing, path
   from due_webhooks(${maxBacklog}, ${limit}, ${full}::text[], ${fullFailing}::text[])`;
 
-/** Makes those webhooks with `below` due whose subtree has changed. */
+/** Makes webhooks with `below` due if their subtree has changed. */
 export const markSubtreeWebhooksDue = (tx: Tx) => tx`select mark_subtree_webhooks_due()`;
 
 export interface LeasedWebhook {

@@ -58,7 +58,7 @@ export function startDispatcher(
   /** Webhooks with `below` are due for all changes up to this position, marked by this process or another. */
   let markedPosition = -1;
 
-  /** Starts work on webhooks that are due. Asks again while webhooks of subtrees that are now full may have hidden others. */
+  /** Starts work on webhooks that are due. Queries again while webhooks of subtrees that are now full may have hidden others. */
   async function poll() {
     await markBelow();
     for (let started = true; started && !slots.isFull && !stopping.signal.aborted; ) {
@@ -71,7 +71,7 @@ export function startDispatcher(
     }
   }
 
-  /** Makes webhooks with `below` due whose subtree has changed. While nothing has changed, it only compares two positions. */
+  /** Makes webhooks with `below` due if their subtree has changed. While nothing has changed, it only compares two positions. */
   async function markBelow() {
     await assignPositions(db);
     const last = await db.use(lastSubtreePosition);

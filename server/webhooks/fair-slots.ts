@@ -8,7 +8,7 @@ const newSubtree = (): Subtree => ({ used: 0, children: new Map() });
 
 /**
  * A number of slots that the subtrees of the tenant tree share. At every level of the tree, a subtree may occupy at most two
- * thirds of what it occupies already and what its siblings leave free. So however many tenants an administrator creates below
+ * thirds of the slots that it occupies already or that are free there. So however many tenants an administrator creates below
  * their own, and however long their receivers take, the next tenant of another subtree finds a free slot.
  */
 export class FairSlots {
