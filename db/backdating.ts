@@ -11,14 +11,14 @@ import { withMigrationLock } from './transaction.ts';
 
 const TABLES = ['tenants', 'departments', 'users', 'quotas', 'notices'];
 
-/** Runs work whose transactions may call `setTime`, once at a time. `owner` is the owner of the tables. */
+/** Runs work whose transactions may call `setTime`, one run at a time. `owner` is the owner of the tables. */
 export async function withBackdating<T>(owner: Sql, work: () => Promise<T>): Promise<T> {
   await withMigrationLock(owner, async (tx) => {
     const [{ exists }] = await tx<[{ exists: boolean }]>`
       select exists (select from pg_proc where proname = 'backdate' and pronamespace = 'banyan'::regnamespace)`;
     if (exists) {
       throw new StartupError(
-        'This database is already being filled, or that was interrupted. Use a new data directory or database.',
+        'This database is already being filled, or filling it was interrupted. Use a new data directory or database.',
       );
     }
     await tx.unsafe(`

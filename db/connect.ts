@@ -164,13 +164,13 @@ export async function withOwner<T>(target: Target, work: (owner: Sql) => Promise
   }
 }
 
-/** Calls `work` with the login of the tables' owner. If the embedded PostgreSQL is not running, starts it for that time. */
+/** Calls `work` with the login of the tables' owner. If the embedded PostgreSQL is not running, starts it for the duration. */
 const withOwnerTarget = <T>(options: DatabaseOptions, work: (target: Target) => Promise<T>): Promise<T> =>
   options.databaseUrl
     ? work({ url: options.databaseUrl })
     : withEmbedded(options, async (server) => work(await ensureDatabase(server)));
 
-/** Calls `work` with the embedded PostgreSQL. If it is not running, starts it for that time. */
+/** Calls `work` with the embedded PostgreSQL. If it is not running, starts it for the duration. */
 export async function withEmbedded<T>(
   { dataDir, walArchive }: Pick<DatabaseOptions, 'dataDir' | 'walArchive'>,
   work: (server: EmbeddedServer) => Promise<T>,

@@ -34,7 +34,7 @@ export interface ConnectionTiming {
   connectMs: number;
   /**
    * How long a server may take to accept a connection and to respond if another one might do so: with several hosts. A server
-   * whose connections are silent has as long to show that it is alive.
+   * whose connections are silent has the same time to show that it is alive.
    */
   hostMs: number;
   /** Shorter than the service's own deadline, so that a blocked statement releases its connection in time. */
@@ -42,7 +42,7 @@ export interface ConnectionTiming {
   idleInTransactionMs: number;
   /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
   waitMs: number;
-  /** How often connections are checked. After two checks without a byte their server is asked, see liveness.ts. */
+  /** How often connections are checked. After two checks without a byte their server is probed, see liveness.ts. */
   checkMs: number;
 }
 

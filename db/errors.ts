@@ -10,7 +10,7 @@ export const isConnectionLost = (code: string): boolean =>
   /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ERR_STREAM_)/.test(code);
 
 /** Whether PostgreSQL sent the error, as opposed to the driver or the system. */
-export const isAnswer = (error: unknown): boolean => severityOf(error) !== undefined;
+export const isFromPostgres = (error: unknown): boolean => severityOf(error) !== undefined;
 
 /** Whether PostgreSQL ended the connection with this error, or did not open it. */
 export const isFatal = (error: unknown): boolean => severityOf(error) === 'FATAL';
@@ -46,7 +46,7 @@ export const isRetryable = (code: string): boolean => [DEADLOCK_DETECTED, SERIAL
 const DEADLOCK_DETECTED = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
-/** Thrown inside a transaction that holds its locks in the wrong order: it is rolled back and run again. */
+/** Thrown inside a transaction that needs another lock, but out of the lock order: it is rolled back and run again. */
 export class RetryTransactionError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }

@@ -1,5 +1,5 @@
 import type { ConnectionListener, Sql } from './driver.ts';
-import { isAnswer } from './errors.ts';
+import { isFromPostgres } from './errors.ts';
 import { greet } from './greeting.ts';
 import { type Host, type Hosts, moveOn } from './hosts.ts';
 import type { Connection } from './pool.ts';
@@ -25,13 +25,14 @@ interface Watched {
 }
 
 /**
- * Looks for connections that are in use and receive nothing. Their server is asked, on a new connection, whether it still works
+ * Looks for connections that are in use and receive nothing. Asks their server, on a new connection, whether it still works
  * for them:
  *
  * - It does not answer: all of its connections are discarded, and the work on them fails at once.
- * - It works for a connection: that is kept, however long it takes. A commit waits for a synchronous standby without any
- *   limit. If it were given up, the next one would wait too, and they would take all connections of the server.
- * - A server with several hosts may also have been replaced. Then its commits would wait indefinitely: the others are asked.
+ * - It works for a connection: the connection is kept, however long the work takes. A commit waits for a synchronous standby
+ *   without any limit. If it were abandoned, the next one would wait too, and they would take all connections of the server.
+ * - If there are several hosts, the server may also have been replaced. Then its commits would wait indefinitely, so the other
+ *   hosts are probed.
  */
 export function watchConnections({
   connections,
@@ -42,14 +43,14 @@ export function watchConnections({
   discard,
   discardReplaced,
 }: Watched) {
-  const asked = new Set<Host>();
+  const probing = new Set<Host>();
 
-  /** Runs one question on a connection of its own. */
-  async function ask<T>(host: Host, question: (sql: Sql) => Promise<T>): Promise<T> {
+  /** Runs one query on a new connection. */
+  async function probe<T>(host: Host, query: (sql: Sql) => Promise<T>): Promise<T> {
     const sockets: { destroy(): unknown }[] = [];
     const sql = connect({ onOpen: (socket) => void sockets.push(socket), onLost: () => {} }, host);
     try {
-      return await within(attemptMs, question(sql));
+      return await within(attemptMs, query(sql));
     } finally {
       void sql.end({ timeout: 0 });
       for (const socket of sockets) socket.destroy();
@@ -64,7 +65,7 @@ export function watchConnections({
     if (silent.length === 0) return;
     try {
       const pids = silent.map(({ pid }) => pid);
-      const rows = await ask(
+      const rows = await probe(
         host,
         (sql) => sql<{ pid: number }[]>`
           select pid from pg_stat_activity where pid = any(${pids}) and state = 'active'`,
@@ -74,7 +75,7 @@ export function watchConnections({
       if (working.length > 0) await findReplacement(host);
     } catch (error) {
       // A server that has no connection left, or is shutting down, does answer. So does a busy one that serves others.
-      if (isAnswer(error) || received() !== before) return;
+      if (isFromPostgres(error) || received() !== before) return;
       moveOn(hosts, host);
       for (const connection of ofHost()) discard(connection);
     }
@@ -84,7 +85,7 @@ export function watchConnections({
   async function findReplacement(host: Host): Promise<void> {
     const { timeline } = hosts;
     for (const other of hosts.list.filter((each) => each !== host)) {
-      await ask(other, (sql) => greet(sql, hosts)).catch(() => {});
+      await probe(other, (sql) => greet(sql, hosts)).catch(() => {});
       if (hosts.timeline === timeline) continue;
       hosts.current = other;
       discardReplaced();
@@ -103,9 +104,9 @@ export function watchConnections({
       else if (isSuspicious(connection)) suspicious.add(connection.host);
     }
     for (const host of suspicious) {
-      if (asked.has(host)) continue;
-      asked.add(host);
-      void examine(host).finally(() => asked.delete(host));
+      if (probing.has(host)) continue;
+      probing.add(host);
+      void examine(host).finally(() => probing.delete(host));
     }
   };
   const checks = setInterval(check, checkMs).unref();

@@ -129,7 +129,7 @@ function assertKnown(applied: { name: string; checksum: string }[], { migrations
     if (!known)
       throw new StartupError(`The tables are newer than this version of Banyan (${row.name}). Update Banyan.`);
     if (known.name !== row.name || known.checksum !== row.checksum) {
-      throw new StartupError(`The migration ${known.name} is not the one that made these tables. Restore its file.`);
+      throw new StartupError(`The migration ${known.name} is not the one that created these tables. Restore its file.`);
     }
   }
 }

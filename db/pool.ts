@@ -13,8 +13,8 @@ export interface Pool {
   /** Runs `work` with a connection of its own. Fails as soon as that connection is lost. */
   use<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Returns how many connections have been opened so far. A new one may lead to another database than those before it: one
-   * that was restored from a backup, or a replica that was promoted.
+   * Returns how many connections have been opened so far. A new one may lead to a different database: one that was restored
+   * from a backup, or a replica that was promoted.
    */
   connectionsOpened(): number;
   /** Returns how many connections are open and in use at present, and how much work waits for one. */
@@ -225,7 +225,7 @@ export function createPool(
     async close() {
       closed = true;
       checks.stop();
-      // Nobody would end a connection that is opened for them from here on, in place of a lost one.
+      // A connection that is opened for one of them from here on, in place of a lost one, would never be ended.
       for (const { fail } of waiting.splice(0)) fail(closedError());
       await Promise.all([
         ...[...connections].map(({ sql }) => sql.end({ timeout: 5 })),

@@ -118,7 +118,7 @@ export async function importTables(owner: Sql, folder: string, progress: Progres
   );
 }
 
-/** The most rows, and about the most characters, that one statement inserts. */
+/** The maximum number of rows, and about the maximum number of characters, that one statement inserts. */
 const CHUNK = { rows: 1_000, length: 4_000_000 };
 
 async function importTable(
@@ -161,7 +161,7 @@ async function importTable(
   await insert();
   if (rows !== expected.rows || hash.digest('hex') !== expected.sha256) {
     throw new StartupError(
-      `The file ${name}.ndjson is not as it was exported. Export again, or copy the folder again.`,
+      `The file ${name}.ndjson differs from what was exported. Export again, or copy the folder again.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { copyFile, type FileDigest, ignoreMissing, writeFile } from './files.ts';
 
-/** Folders whose contents PostgreSQL creates again when it starts. The log is copied separately. */
+/** Folders whose contents PostgreSQL creates again when it starts. The write-ahead log is copied separately. */
 const EMPTIED = /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans|log)$/;
 
 /** Files that belong to the running server. A copy of `postmaster.pid` would prevent a start. */
@@ -35,7 +35,7 @@ export async function copyCluster(from: string, to: string, signal?: AbortSignal
     }
   };
   await copyFolder('');
-  // The log of timelines before the present one. The segments follow when the backup has ended.
+  // The histories of earlier timelines. The segments of the log are copied when the backup has ended.
   for (const name of fs.readdirSync(path.join(from, 'pg_wal')).filter((file) => file.endsWith('.history'))) {
     const digest = await copyFile(path.join(from, 'pg_wal', name), path.join(to, 'pg_wal', name), signal);
     if (digest) files[`pg_wal/${name}`] = digest;
@@ -44,7 +44,7 @@ export async function copyCluster(from: string, to: string, signal?: AbortSignal
   return { folders, files };
 }
 
-/** Reads a small file that may be rewritten at the same time. Two equal reads are not half of an old and half of a new one. */
+/** Reads a small file that may be rewritten at the same time. Two equal reads in a row do not mix old and new content. */
 function readStable(file: string): Buffer {
   for (let previous = fs.readFileSync(file); ; ) {
     const content = fs.readFileSync(file);

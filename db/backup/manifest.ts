@@ -5,7 +5,7 @@ import { StartupError } from '../startup-error.ts';
 import type { FileDigest } from './files.ts';
 
 /**
- * Describes a backup. It is the last file that a backup writes, and the folder of the backup gets its name after that: a
+ * Describes a backup. It is the last file that a backup writes, and the folder of the backup gets its final name after that: a
  * folder without it is not a complete backup.
  */
 export interface Manifest {

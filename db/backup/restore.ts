@@ -38,7 +38,7 @@ export interface RestoreOptions {
 const RECOVERY_TIMEOUT_SECONDS = 7 * 86_400;
 
 /**
- * Restores a backup. The copy is recovered and verified in a folder of its own, and gets its place only after that: a restore
+ * Restores a backup. The copy is recovered and verified in a separate folder, and moved into place only after that: a restore
  * that fails or is interrupted leaves everything as it was. Returns the folder of the database that was replaced, if any.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<{ replaced: string | undefined }> {
@@ -86,7 +86,7 @@ async function copyBackup({ folder: from, manifest }: StoredBackup, to: string, 
   for (const [name, expected] of Object.entries(manifest.files)) {
     const found = await copyFile(path.join(from, name), path.join(to, name), signal);
     if (found?.size === expected.size && found.sha256 === expected.sha256) continue;
-    const problem = found ? 'is not as it was written' : 'is missing';
+    const problem = found ? 'differs from what was written' : 'is missing';
     throw new StartupError(`The backup is damaged: ${path.join(from, name)} ${problem}. Use another backup`);
   }
 }
@@ -144,7 +144,7 @@ async function recover(options: RestoreOptions, folder: string): Promise<void> {
     restore_command: 'false',
     // Accept connections only when recovery has ended.
     hot_standby: 'off',
-    // The service archives what is written here: it must not be removed before.
+    // The service archives what is written here: it must not be removed before that.
     wal_keep_size: '1000000000',
   };
   const limits = { timeoutSeconds: RECOVERY_TIMEOUT_SECONDS };
@@ -172,7 +172,7 @@ async function waitUntilRecovered(server: EmbeddedServer, folder: string, option
     } catch (error) {
       options.signal.throwIfAborted();
       if (!isRunning(folder)) throw explainRecovery(readLogTail(path.join(folder, 'postgres')), options);
-      if (errorCode(error) !== '57P03') throw error; // It is still recovering.
+      if (errorCode(error) !== '57P03') throw error; // 57P03: it is still recovering.
     }
     await setTimeout(200);
   }
@@ -220,7 +220,7 @@ function markHistory(pgWal: string): void {
 async function putInPlace(dataDir: string, folder: string): Promise<string | undefined> {
   let replaced: string | undefined;
   if (fs.existsSync(path.join(dataDir, 'postgres'))) {
-    // In the data directory, which may be the root of a volume and cannot be renamed then.
+    // Move it within the data directory, which may be the root of a volume and cannot be renamed then.
     replaced = path.join(dataDir, `replaced-${new Date().toISOString().replaceAll(':', '-')}`);
     fs.mkdirSync(replaced, { mode: 0o700 });
     for (const name of ['postgres', 'postgres-password'])

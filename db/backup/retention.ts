@@ -23,7 +23,7 @@ export async function removeOldBackups(
     ({ folder: name, manifest }) => manifest.system === system && SCHEDULED.test(name.slice(folder.length + 1)),
   );
   for (const { folder: name } of own.slice(0, -keep)) {
-    // Renamed first, so that nobody takes a backup that is half removed for a complete one.
+    // Rename it first, so that a half-removed backup is not mistaken for a complete one.
     const removed = `${name}.new-${process.pid}`;
     fs.renameSync(name, removed);
     fs.rmSync(removed, { recursive: true, force: true });

@@ -18,7 +18,7 @@ export interface BackupOptions {
 }
 
 /**
- * Takes a backup of a running embedded PostgreSQL while it serves: a copy of its files between `pg_backup_start` and
+ * Takes a backup of a running embedded PostgreSQL while it is in use: a copy of its files between `pg_backup_start` and
  * `pg_backup_stop`, with the write-ahead log that makes the copy consistent (PostgreSQL's documentation, 25.3.4). The
  * binaries that we install do not include pg_basebackup.
  */
@@ -58,7 +58,7 @@ async function copyAll(
   folder: string,
   { version, signal }: BackupOptions,
 ): Promise<Manifest> {
-  // The session keeps the log that is written from now on. The slot is dropped with the session, also after a crash.
+  // The slot keeps the log that is written from now on. It is dropped with the session, also after a crash.
   await superuser`select pg_create_physical_replication_slot(${`banyan_backup_${process.pid}`}, true, true)`;
   const [begun] = await superuser<[{ started: Date }]>`
     select clock_timestamp() as started from pg_backup_start('banyan', fast => true)`;

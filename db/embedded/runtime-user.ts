@@ -38,7 +38,7 @@ export function closeFolder({ descriptor }: OpenFolder): void {
   if (descriptor !== undefined) fs.closeSync(descriptor);
 }
 
-/** Creates a folder of the settings that the runtime user writes to, if it does not exist, and opens it. */
+/** Creates the folder that a setting names, if it does not exist, and opens it. The runtime user must be able to write to it. */
 export function openWritableFolder(folder: string, setting: string, runtimeUser: RuntimeUser): OpenFolder {
   const { uid, gid } = runtimeUser;
   try {

@@ -116,6 +116,6 @@ test('a restore refuses an existing or running database and a damaged backup', a
   const content = fs.readFileSync(file);
   fs.writeFileSync(file, Buffer.concat([Buffer.from('x'), content.subarray(1)]));
   const damaged = await restoreTo(target);
-  assert.deepEqual([damaged.status, /is not as it was written/.test(damaged.stderr)], [2, true], damaged.stderr);
+  assert.deepEqual([damaged.status, /differs from what was written/.test(damaged.stderr)], [2, true], damaged.stderr);
   assert.deepEqual(fs.readdirSync(target), [], 'nothing was restored');
 });

@@ -37,7 +37,7 @@ test('an import prepares a new database, and rejects a file that was altered', a
   fs.writeFileSync(file, text.replace('总部 2', '总部 3'));
   const altered = run('import', databaseUrl, '--from', folder);
   assert.equal(altered.status, 2);
-  assert.match(altered.stderr, /departments\.ndjson is not as it was exported/);
+  assert.match(altered.stderr, /departments\.ndjson differs from what was exported/);
   fs.writeFileSync(file, text);
   const imported = run('import', databaseUrl, '--from', folder);
   assert.equal(imported.status, 0, imported.stderr);

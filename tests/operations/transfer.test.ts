@@ -64,7 +64,7 @@ test('an import rejects a database with data and a file that was altered, and ch
   const text = fs.readFileSync(file, 'utf8');
   fs.writeFileSync(file, text.replace('总部 2', '总部 3'));
   const owner = connectOwner({ url: (await createDatabase()).databaseUrl });
-  await assert.rejects(load(owner), /departments\.ndjson is not as it was exported/);
+  await assert.rejects(load(owner), /departments\.ndjson differs from what was exported/);
   fs.writeFileSync(file, text);
   assert.equal((await owner`select from banyan.tenants`).length, 1);
   await owner.end();

@@ -1,4 +1,4 @@
--- Returns the terms under which a phone number is found: each four adjacent digits of it, as hashes that include `prefix`.
+-- Returns the terms under which a phone number is found: every four adjacent digits of it, as hashes that include `prefix`.
 -- Other characters are ignored. An index uses this function: changing it requires a migration that rebuilds the index.
 create or replace function digit_terms(prefix text, phone text) returns bigint[]
   language plpgsql immutable parallel safe as $$

@@ -1,7 +1,8 @@
 -- Returns the quotas of the tenants below `root` of which something is used or reserved, with what was used in the last 30 days.
--- Those that run out first at that rate, before they are reset, come first; `matches` counts all of them. At most `max` are estimated: those of
--- which the largest share is used. Uses below a pool count as in its counter. Row-level security shows the quotas of one tenant
--- only, so this function runs as the owner of the tables, and answers only for the tenant of the transaction.
+-- Those that run out first at that rate, before they are reset, come first; `matches` counts all of them. At most `max` are
+-- estimated: those of which the largest share is used. Uses below a pool count as in its counter. Row-level security shows the
+-- quotas of one tenant only, so this function runs as the owner of the tables, and answers only for the tenant of the
+-- transaction.
 create or replace function quotas_below(root text, moment timestamptz, max int)
   returns table (tenant_id text, quota text, total bigint, used bigint, reserved bigint, period text, pooled boolean,
     period_start timestamptz, recent bigint, matches bigint)

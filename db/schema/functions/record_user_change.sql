@@ -10,7 +10,7 @@ declare
   current_record jsonb;
 begin
   perform set_config('banyan.tenant', new.tenant_id, true);
-  -- A login replaces an imported hash by another one of the same password, which is no change.
+  -- A login replaces an imported hash with another one of the same password, which is not a change.
   if tg_op = 'UPDATE' and old.password_hash <> new.password_hash
       and current_setting('banyan.rehash', true) is distinct from 'on' then
     perform record_change(new.tenant_id, new.update_by, 'user', new.user_id, 'password changed', null, null);

@@ -1,6 +1,6 @@
--- Sums the uses that the counter of a tenant has counted, those of the tenants below its pool too, by day or month (`format`),
--- quota and tenant. Refunded uses are left out. Row-level security shows the uses of one tenant only, so this function runs as
--- the owner of the tables, and answers only for the tenant of the transaction.
+-- Sums the uses that the counter of a tenant has counted, including those of the tenants below its pool, by day or month
+-- (`format`), quota and tenant. Refunded uses are left out. Row-level security shows the uses of one tenant only, so this
+-- function runs as the owner of the tables, and answers only for the tenant of the transaction.
 create or replace function usage_by_tenant(pool text, name text, since timestamptz, before timestamptz, format text)
   returns table (date text, quota text, amount float8, uses bigint, tenant_id text)
   language sql stable security definer set search_path = banyan, pg_temp as $$
