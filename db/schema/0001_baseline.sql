@@ -1,5 +1,5 @@
--- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, API keys, quotas, imports, idempotency,
--- ledger, webhooks.
+-- The tables of Banyan, by domain: tenants, departments, users, sessions and logins, API keys, quotas, notices, imports,
+-- idempotency, ledger, webhooks.
 -- Functions are in functions/, one to a file; db/migrate.ts creates them before this file runs.
 --
 -- Tenant isolation has two layers. Every statement of the service names its tenant, and row-level security shows only the
@@ -303,7 +303,7 @@ alter table api_key_secrets force row level security;
 create policy own_tenant on api_key_secrets using (tenant_id = current_setting('banyan.tenant', true));
 create policy owner_reads on api_key_secrets for select to current_user using (true);
 
--- When and from where keys were last used, exact to a minute. A table of its own: a use is no change of the key.
+-- When and from where keys were last used, to the minute. A separate table: a use is not a change of the key.
 create table api_key_uses (
   tenant_id text not null,
   key_id    bigint not null,
@@ -418,7 +418,7 @@ create index quota_uses_by_time on quota_uses (tenant_id, time, use_id);
 alter table quota_uses enable row level security;
 alter table quota_uses force row level security;
 create policy own_tenant on quota_uses using (tenant_id = current_setting('banyan.tenant', true));
--- So does usage_by_tenant().
+-- quotas_below() and usage_by_tenant() run as the owner of the tables.
 create policy owner_reads on quota_uses for select to current_user using (true);
 
 -- Uses older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here, so it can be copied and emptied.
@@ -434,12 +434,12 @@ create policy owner_reads on quota_uses_archive for select to current_user using
 create sequence notice_serial as bigint start 1001 maxvalue 9007199254740991;
 
 -- Warnings: a quota that is nearly or completely used, and a service period that ends soon. Each is recorded in the ledger. The
--- unique indexes make it exactly one, on however many nodes. A new limit, a new period and another end date have their own.
+-- unique indexes allow each only once, on however many nodes. A new limit, period or end date is warned about again.
 create table notices (
   tenant_id   text not null references tenants,
   notice_id   bigint not null default nextval('notice_serial'), -- by which the ledger identifies it
   quota       text,                                        -- null: the service period ends
-  percent     int check (percent in (80, 100)),            -- of the quota, that was reached
+  percent     int check (percent in (80, 100)),            -- share of the quota that was reached
   total       bigint,
   used        bigint,
   resets      int,                                         -- the period, as in quota_counters
@@ -460,7 +460,7 @@ create policy owner_reads on notices for select to current_user using (true);
 
 -- Imports ---------------------------------------------------------------------------------------------------------------
 
--- What an import from another system took last, so that a further run changes only what has changed there since. The records
+-- What the last import from another system read, so that the next one changes only what has changed there since. The records
 -- themselves hold their ids in the other system.
 create table imported_records (
   tenant_id   text not null references tenants,
@@ -474,12 +474,12 @@ alter table imported_records enable row level security;
 alter table imported_records force row level security;
 create policy own_tenant on imported_records using (tenant_id = current_setting('banyan.tenant', true));
 
--- The tenants that an import has made. They have no external ids of their own, and their codes may differ.
+-- The tenants that an import has created. Tenants have no external ids, and their codes may differ from those elsewhere.
 create table imported_tenants (
-  tenant_id   text not null references tenants,            -- the tenant below which they were made
+  tenant_id   text not null references tenants,            -- the tenant below which they were created
   source      text not null,
   external_id text not null,                               -- the code in the other system
-  child_code  text not null,                               -- the tenant that was made
+  child_code  text not null,                               -- the tenant that was created
   child_id    bigint not null,                             -- its internal id
   imported_values jsonb not null,
   primary key (tenant_id, source, external_id)
@@ -510,8 +510,9 @@ create policy own_tenant on idempotency_keys using (tenant_id = current_setting(
 
 -- Ledger ----------------------------------------------------------------------------------------------------------------
 
--- Every write of a department, tenant, user, webhook, API key or quota, and every login, leaves a row in `changes`. Triggers write it in
--- the same transaction, so no statement can skip it. The audit log, the change feed, webhooks, history and revert read it.
+-- Every write of a department, tenant, user, webhook, API key, quota or notice, and every login, leaves a row in `changes`.
+-- Triggers write it in the same transaction, so no statement can skip it. The audit log, the change feed, webhooks, history and
+-- revert read it.
 -- The setting banyan.origin identifies the caller (db/tenant-scope.ts).
 
 create sequence change_serial as bigint maxvalue 9007199254740991;
@@ -562,7 +563,7 @@ create policy descendants on changes for select
 create policy owner_reads on changes for select to current_user using (true);
 
 -- Each version of a tenant's record, stored once. The ledgers of the tenant and of all its ancestors refer to it by its
--- hash, so the hash chains cover it too. A record may have half a megabyte, and a tenant dozens of ancestors. Ancestors
+-- hash, so the hash chains cover it too. A record may be half a megabyte large, and a tenant may have dozens of ancestors. Ancestors
 -- read it with tenant_version(). The path is left out: it follows from the parents.
 create table tenant_versions (
   tenant_id text not null,
