@@ -13,12 +13,12 @@ import { type EmbeddedServer, type ServerOptions, startEmbedded, WAL_ARCHIVE_SET
 import { hasDatabase } from './embedded/data-dir.ts';
 import { isAlive } from './embedded/processes.ts';
 import { errorCode } from './errors.ts';
-import { greet } from './greeting.ts';
 import { hostsOf, searchPrimary } from './hosts.ts';
 import { within } from './liveness.ts';
 import { assertUpToDate, migrate } from './migrate.ts';
 import { createPool, type Pool } from './pool.ts';
 import { assertSafeRole, assertSettings, createServiceRole, isServiceRole, readServiceLogin } from './roles.ts';
+import { identifyServer } from './server-identity.ts';
 import { StartupError } from './startup-error.ts';
 
 /** The service's connections: a role that owns nothing and sees one tenant at a time. */
@@ -112,7 +112,7 @@ async function openOwner(
     const owner = connectOwner(host.target, undefined, timing);
     if (!hosts.primaryOnly) return owner;
     try {
-      await within(hostMs, greet(owner, hosts));
+      await within(hostMs, identifyServer(owner, hosts));
       return owner;
     } catch (error) {
       await owner.end({ timeout: 0 });

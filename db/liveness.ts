@@ -1,8 +1,8 @@
 import type { ConnectionListener, Sql } from './driver.ts';
 import { isFromPostgres } from './errors.ts';
-import { greet } from './greeting.ts';
 import { type Host, type Hosts, moveOn } from './hosts.ts';
 import type { Connection } from './pool.ts';
+import { identifyServer } from './server-identity.ts';
 
 /** How many checks without a byte make a connection suspicious. */
 const SUSPICIOUS_CHECKS = 2;
@@ -85,7 +85,7 @@ export function watchConnections({
   async function findReplacement(host: Host): Promise<void> {
     const { timeline } = hosts;
     for (const other of hosts.list.filter((each) => each !== host)) {
-      await probe(other, (sql) => greet(sql, hosts)).catch(() => {});
+      await probe(other, (sql) => identifyServer(sql, hosts)).catch(() => {});
       if (hosts.timeline === timeline) continue;
       hosts.current = other;
       discardReplaced();

@@ -3,9 +3,9 @@ import { ActiveTenants } from './active-tenants.ts';
 import type { ConnectionListener, ConnectionTiming, Sql } from './driver.ts';
 import { errorCode, isConnectionLost, isFatal, isStandby } from './errors.ts';
 import { createFairLimit, type FairLimit } from './fair-limit.ts';
-import { greet } from './greeting.ts';
 import { type Host, type Hosts, searchPrimary } from './hosts.ts';
 import { watchConnections, within } from './liveness.ts';
+import { identifyServer } from './server-identity.ts';
 import { createWriteLimits, type WriteLimits } from './write-limits.ts';
 
 /** The service's connections. Each is used by one piece of work at a time. */
@@ -130,7 +130,7 @@ export function createPool(
     };
     attempts.add(connection.sql);
     try {
-      Object.assign(connection, await within(attemptMs, Promise.race([greet(connection.sql, hosts), closedEarly])));
+      Object.assign(connection, await within(attemptMs, Promise.race([identifyServer(connection.sql, hosts), closedEarly])));
       if (closed) throw closedError();
       if (connection.lost) throw lostError();
       connections.add(connection);

@@ -1,16 +1,16 @@
 import type { Sql } from './driver.ts';
 import { type Hosts, NoPrimaryError } from './hosts.ts';
 
-/** What a server says about a new connection. */
-export interface Greeting {
+/** What a new connection reveals about its server. */
+export interface ServerIdentity {
   /** The process of the server that serves the connection. Behind a pooler it is a number of the pooler. */
   pid: number;
   /** The timeline of a primary. 0 if the server may also be a standby. */
   timeline: number;
 }
 
-/** Asks a new connection who it leads to. Fails if the server is not the primary, and only the primary is wanted. */
-export async function greet(sql: Sql, hosts: Hosts): Promise<Greeting> {
+/** Finds out which server a new connection leads to. Fails if it is not the primary, and only the primary is wanted. */
+export async function identifyServer(sql: Sql, hosts: Hosts): Promise<ServerIdentity> {
   if (!hosts.primaryOnly) return { pid: pidOf(await sql`select`), timeline: 0 };
   const rows = await sql<[{ timeline: number | null }]>`
     select case when not pg_is_in_recovery()
