@@ -563,8 +563,8 @@ create policy descendants on changes for select
 create policy owner_reads on changes for select to current_user using (true);
 
 -- Each version of a tenant's record, stored once. The ledgers of the tenant and of all its ancestors refer to it by its
--- hash, so the hash chains cover it too. A record may be half a megabyte large, and a tenant may have dozens of ancestors. Ancestors
--- read it with tenant_version(). The path is left out: it follows from the parents.
+-- hash, so the hash chains cover it too. A record may be half a megabyte large, and a tenant may have dozens of ancestors.
+-- Ancestors read it with tenant_version(). The path is left out: it follows from the parents.
 create table tenant_versions (
   tenant_id text not null,
   hash      bytea not null,                      -- SHA-256 of the text of `record`
