@@ -34,7 +34,7 @@ test('axe finds no serious violation on any screen', async () => {
     ['/keys', page.getByRole('row', { name: 'key' })],
     ['/quotas', page.getByRole('row', { name: '客商管理' })],
     [`/quotas/merchant?tenantId=${child.tenantId}`, page.getByRole('heading', { level: 1, name: '客商管理' })],
-    ['/import/people', page.getByRole('heading', { level: 1, name: '导入人员' })],
+    ['/import/people', page.getByRole('heading', { level: 1, name: '导入用户' })],
     ['/me', page.getByText('当前设备')],
   ] as const;
   for (const [path, shown] of sample(screens, 2, 1)) {

@@ -16,8 +16,8 @@ test('a department without an order number is placed last, however quickly it is
   // The order number of the last child is read on save, not before. Hold that request until the form is being saved.
   const first = await holdRequests(page, 'GET', '/system/dept-api/list?*');
   const dialog = await fillNewDepartment('人事部');
-  await dialog.getByRole('button', { name: '保存并再建一个' }).click();
-  await dialog.getByRole('button', { name: '保存并再建一个', disabled: true }).waitFor();
+  await dialog.getByRole('button', { name: '保存并继续新建' }).click();
+  await dialog.getByRole('button', { name: '保存并继续新建', disabled: true }).waitFor();
   first.release();
   await page.getByRole('treeitem', { name: '人事部', exact: true }).waitFor();
   const second = await holdRequests(page, 'GET', '/system/dept-api/list?*');

@@ -37,7 +37,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
 
   // What has to be done is done here: the list is shorter afterwards.
   await page.getByRole('button', { name: '续期：北京分公司' }).click();
-  const renewal = page.getByRole('dialog', { name: '续期“北京分公司”' });
+  const renewal = page.getByRole('dialog', { name: '为“北京分公司”续期' });
   await renewal.getByRole('button', { name: '续期' }).click();
   await listItem('北京分公司').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: '调整名额：广州分公司' }).click();

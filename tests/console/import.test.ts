@@ -58,7 +58,7 @@ test('the initial passwords of imported people are downloaded once and work', as
   const admin = await service.createTenant();
   await logInOnPage(page, credentialsOf(admin), '/people');
   await page.getByRole('button', { name: '导入' }).click();
-  await page.getByRole('heading', { level: 1, name: '导入人员' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: '导入用户' }).waitFor();
   await choose(
     '人员.csv',
     csv([

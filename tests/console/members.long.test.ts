@@ -131,7 +131,7 @@ test('members are added, moved in and removed on the page of the department, and
   await visit(page, `/departments/${research}`);
   await expectNames(page, ['韩梅梅', 'Jim Green']);
   await member(page, '韩梅梅').getByRole('button', { name: '更多操作：韩梅梅' }).click();
-  await page.getByRole('menuitem', { name: '移动部门' }).waitFor();
+  await page.getByRole('menuitem', { name: '移动到部门' }).waitFor();
   assert.equal(await page.getByRole('menuitem', { name: '移出部门' }).count(), 0);
 });
 

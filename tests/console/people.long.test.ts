@@ -46,7 +46,7 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   await page.getByRole('link', { name: '13812345678' }).waitFor();
   await page.getByLabel('搜索用户名、姓名或手机号').fill('pocket');
   await page.getByText('共 1 人').waitFor();
-  await chooseAction('李口袋', '移动部门');
+  await chooseAction('李口袋', '移动到部门');
   await chooseDepartment('移动到', '研发', '研发部');
   await topDialog().getByRole('button', { name: '移动', exact: true }).click();
   await page.getByRole('listitem').filter({ hasText: '李口袋' }).getByText('研发部').waitFor();

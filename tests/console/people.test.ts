@@ -84,7 +84,7 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   await page.getByRole('checkbox', { name: '选择 甲一' }).check();
   await page.getByRole('checkbox', { name: '选择 乙二' }).check();
   await page.getByText('已选择 2 项').waitFor();
-  await page.getByRole('toolbar').getByRole('button', { name: '移动部门' }).click();
+  await page.getByRole('toolbar').getByRole('button', { name: '移动到部门' }).click();
   await chooseDepartment('移动到', '二部', '二部');
   await topDialog().getByRole('button', { name: '移动', exact: true }).click();
   await topDialog().getByText('2 人全部完成').waitFor();

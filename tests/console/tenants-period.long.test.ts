@@ -66,7 +66,7 @@ test('a tenant is renewed by a month, by a year or until a date, in the list and
     (await root.get(`/system/change-api/list?resource=tenant&resourceId=${id}`)).data.rows.length;
   await logInOnPage(page, {}, `/tenants/${id}`);
   await page.getByRole('button', { name: '续期：续期公司' }).click();
-  const dialog = page.getByRole('dialog', { name: '续期“续期公司”' });
+  const dialog = page.getByRole('dialog', { name: '为“续期公司”续期' });
   await dialog.getByText('当前结束日期：2099-02-28').waitFor();
   await dialog.locator('input:focus').waitFor();
   await dialog.getByLabel('+1 月（至 2099-03-31）').check();
@@ -107,7 +107,7 @@ test('a tenant is renewed by a month, by a year or until a date, in the list and
   await logInOnPage(page, {}, '/tenants?q=过期公司');
   const renew = page.getByRole('button', { name: '续期：过期公司' });
   await renew.click();
-  const late = page.getByRole('dialog', { name: '续期“过期公司”' });
+  const late = page.getByRole('dialog', { name: '为“过期公司”续期' });
   await late.getByText('从今天起重新计算').waitFor();
   await late.getByRole('button', { name: '续期' }).click();
   await page.getByText(/“过期公司”已续期至/).waitFor();
@@ -130,7 +130,7 @@ test('a renewal keeps the end of a month, and otherwise the day if the month has
   ] as const) {
     await root.patch(`/system/tenant-api/${id}`, { endTime });
     await chooseAction('续期');
-    const dialog = page.getByRole('dialog', { name: '续期“月末公司”' });
+    const dialog = page.getByRole('dialog', { name: '为“月末公司”续期' });
     await dialog.getByText(`当前结束日期：${endTime}`).waitFor();
     await dialog.getByLabel(`+1 月（至 ${inOneMonth}）`).waitFor();
     await dialog.getByLabel(`+1 年（至 ${inOneYear}）`).waitFor();

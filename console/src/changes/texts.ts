@@ -99,7 +99,7 @@ export const changesTexts = defineTexts({
     close: 'Close',
     viewLaterChanges: 'View later changes to this record',
     deleted: 'Deleted',
-    pastTree: 'Departments on a day',
+    pastTree: 'Departments on a past date',
     action: 'Action',
     anyAction: 'All actions',
     today: 'Today',
@@ -124,7 +124,7 @@ export const changesTexts = defineTexts({
 export const diffTexts = defineTexts({
   zh: {
     title: '组织架构对比',
-    hint: '对比两个时间点的部门和用户，不包含期间新建后又删除的。',
+    hint: '对比两个时间点的部门和用户，不包含期间新建后又删除的数据。',
     back: '变更记录',
     period: '时间范围',
     from: '开始时间',
@@ -190,7 +190,7 @@ export const diffTexts = defineTexts({
     transferred: (count: number) => `Users moved (${count})`,
     edited: (count: number) => `Users updated (${count})`,
     noDepartment: 'No department',
-    truncated: 'There are many changes. Only the last 500 changes of users are included.',
+    truncated: 'There are many changes. Only the last 500 changes to users are included.',
   },
 });
 
@@ -206,10 +206,10 @@ export const pastTreeTexts = defineTexts({
     unnamed: (id: number) => `未命名部门 ${id}`,
   },
   en: {
-    title: 'Departments on a day',
+    title: 'Departments on a past date',
     back: 'Changes',
     day: 'Date',
-    hint: (day: string) => `The departments at the end of ${day}. Select one to open its present page.`,
+    hint: (day: string) => `The departments at the end of ${day}. Select one to open its current page.`,
     tree: (day: string) => `Departments on ${day}`,
     none: 'There were no departments',
     disabled: 'Disabled',

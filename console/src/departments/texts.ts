@@ -29,7 +29,7 @@ export const departmentsTexts = defineTexts({
     createTitle: (parent: string) => `在“${parent}”下新建部门`,
     save: '保存',
     cancel: '取消',
-    createAndAddAnother: '保存并再建一个',
+    createAndAddAnother: '保存并继续新建',
     created: (name: string) => `部门“${name}”已创建`,
     createChildDisabled: '该部门已停用，不能在其下新建部门',
     edit: '编辑',
@@ -244,7 +244,7 @@ export const departmentsTexts = defineTexts({
     usersChoice: 'What happens to the users',
     deleteUsersToo: 'Delete the users too',
     deleteUsersHint:
-      'Deletes the users whose main department is here and logs them out. Users whose main department is elsewhere only leave this one.',
+      'Deletes the users whose main department is here and logs them out. Users whose main department is elsewhere are only removed from it.',
     deleteWithUsers: 'Delete department and users',
     revertHint: 'You can revert all of this at once under Changes.',
     andMoreUsers: (count: number) => `and ${count} more`,

@@ -31,7 +31,7 @@ export const homeTexts = defineTexts({
     addUsersHint: '添加同事并分配部门。',
     createTenant: '新建下级租户（可选）',
     createTenantHint: '为分公司或客户新建独立的组织。',
-    noDepartmentsYet: '管理员尚未新建部门。',
+    noDepartmentsYet: '管理员尚未创建部门。',
     myProfile: '个人信息',
     name: '姓名',
     userName: '用户名',

@@ -110,7 +110,7 @@ function ImportContent({ kind }: { kind: ImportKind }) {
   const { file, preview } = chosen;
   const isNothing = preview.created + preview.changed + preview.moved === 0;
   return (
-    <Card title={`${t.preview}：${file.name}`} extra={<Button onClick={restart}>{t.otherFile}</Button>}>
+    <Card title={t.preview(file.name)} extra={<Button onClick={restart}>{t.otherFile}</Button>}>
       <Counts counts={preview} />
       {preview.invalid > 0 && (
         <Alert

@@ -34,7 +34,7 @@ export const meTexts = defineTexts({
     name: 'Name',
     tenant: 'Tenant',
     roles: 'Role',
-    version: 'Version of Banyan',
+    version: 'Banyan version',
     admin: 'Administrator',
     member: 'Member',
     appearance: 'Display',

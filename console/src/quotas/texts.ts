@@ -31,7 +31,7 @@ export const quotasTexts = defineTexts({
     own: 'Your tenant',
     below: 'Child tenants',
     intro: 'What your tenant has used of its quotas. Administrators of the tenants above set the totals.',
-    belowIntro: 'Those that run out first are at the top, estimated from the usage of the last 30 days.',
+    belowIntro: 'Quotas that run out first are at the top. The dates are estimated from the usage of the last 30 days.',
     none: 'No quotas',
     noneBelow: 'The child tenants have not used any quotas yet',
     notFound: 'The tenant has no such quota',
@@ -45,9 +45,9 @@ export const quotasTexts = defineTexts({
     never: 'Does not run out',
     resetsBefore: 'Not before it resets',
     farAway: 'In more than 10 years',
-    counted: 'The service counts the users itself, so there are no single uses.',
+    counted: 'The service counts the users itself, so there are no individual uses.',
     pooledHint: 'Uses of the child tenants count against this quota too.',
-    largest: (count: number) => `Only the ${count} quotas of which the largest share is used are shown`,
+    largest: (count: number) => `Only the ${count} quotas with the highest usage in percent are shown`,
   },
 });
 
@@ -80,7 +80,7 @@ export const usageChartTexts = defineTexts({
       `Usage of ${quota}: ${first} by ${from}, ${last} by ${to}, ${limit}`,
     table: 'Data by day',
     date: 'Date',
-    resets: 'It starts at 0 with each period.',
+    resets: 'Usage resets to 0 at the start of each period.',
   },
 });
 
@@ -107,7 +107,7 @@ export const sumsTexts = defineTexts({
     empty: '所选时间内没有使用记录',
   },
   en: {
-    title: 'Usage by',
+    title: 'Usage breakdown',
     by: 'Group by',
     user: 'User',
     key: 'API key',
@@ -125,7 +125,7 @@ export const sumsTexts = defineTexts({
     unknownUser: (id: number) => `User #${id}`,
     unknownDepartment: (id: number) => `Department #${id}`,
     others: (count: number) => `${count} others`,
-    empty: 'No uses in this time',
+    empty: 'No uses in this period',
   },
 });
 
@@ -161,7 +161,7 @@ export const usesTexts = defineTexts({
     refundOf: (time: string) => `Refund the use of ${time}`,
     refundTitle: (amount: string) => `Refund ${amount}?`,
     refundHint:
-      'The use no longer counts. This cannot be undone. A use of an earlier period does not change the current one.',
+      'The use no longer counts. This cannot be undone. Refunding a use of an earlier period does not change the current one.',
     refundDone: 'Refunded',
     cancel: 'Cancel',
     none: 'No uses yet',

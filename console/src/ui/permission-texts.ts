@@ -3,7 +3,7 @@ import { defineTexts } from '../language.ts';
 
 /** A permission that a key can have. */
 export type Permission = KeyInput['permissions'][number];
-/** Only people have these. */
+/** Permissions that users have, but keys cannot. */
 type UserPermission = 'role:write' | 'key:write';
 
 /** What each permission allows, as an administrator would say it. */

@@ -28,7 +28,7 @@ export const ACCOUNTS = 'accounts';
 /** The quotas whose totals are in the tenant's record. */
 export const isInTenantRecord = (quota: string) => quota !== 'accountCount' && quota in quotaTexts.zh;
 
-/** Returns a function that names a quota. Quotas that administrators have added have no other name than their own. */
+/** Returns a function that names a quota. Quotas that administrators have added have no translations. */
 export function useQuotaName(): (quota: string) => string {
   const names = useTexts(quotaTexts) as Record<string, string>;
   return (quota) => names[quota === ACCOUNTS ? 'accountCount' : quota] ?? quota;

@@ -1,6 +1,6 @@
 import { defineTexts } from '../language.ts';
 
-/** What is used of a quota, the same on all screens. */
+/** The usage of quotas, the same on all screens. */
 export const usageTexts = defineTexts({
   zh: {
     usedOf: (used: string, total: string) => `${used} / ${total}`,

@@ -168,7 +168,7 @@ export const webhookFormTexts = defineTexts({
     kindsRequired: 'Select at least one',
     kindsHint: 'A new selection applies to changes made from then on.',
     all: 'All changes',
-    allHint: 'Includes kinds of changes that are added in the future',
+    allHint: 'Includes event types that are added in the future',
     everyAction: 'All',
     allOf: (resource: string) => `All ${resource.toLowerCase()} changes`,
     below: 'Child tenants',
@@ -187,7 +187,7 @@ export const webhookFormTexts = defineTexts({
     secretTitle: (name: string) => `Signing secret of ${name}`,
     secret: 'Signing secret',
     secretHint:
-      'Store it in the receiver. It verifies the signatures of messages according to Standard Webhooks: that they come from this service and are unchanged.',
+      'Store it in the receiver, which verifies the signature of each message with it (Standard Webhooks): this proves that the message comes from this service and is unchanged.',
   },
 });
 
@@ -254,11 +254,11 @@ export const deliveryTexts = defineTexts({
     details: 'Details',
     detailsOf: (message: string) => `Details: ${message}`,
     tenant: 'Tenant',
-    messageId: 'Message id',
+    messageId: 'Message ID',
     time: 'Created',
     lastTime: 'Last attempt',
     nextTry: 'Next attempt',
-    behind: 'Waits for an earlier message of the same record',
+    behind: 'Waiting for an earlier message about the same record',
     status: 'Response status',
     attemptsLabel: 'Attempts',
     durationLabel: 'Duration',

@@ -45,7 +45,7 @@ export const searchTexts = defineTexts({
     action: 'Actions',
     disabled: 'Disabled',
     nothing: (q) => `No results for “${q}”`,
-    hint: 'Enter a name, pinyin or its first letters, a phone number or an id. Separate a parent and a name with a space.',
+    hint: 'Enter a name, pinyin or its first letters, a phone number or an ID. Separate a parent and a name with a space.',
     count: (n) => (n === 1 ? '1 result' : `${n} results`),
     searching: 'Searching…',
     failed: 'Search failed',

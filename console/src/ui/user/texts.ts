@@ -1,6 +1,6 @@
 import { defineTexts } from '../../language.ts';
 
-/** What the lists of users and the actions on them share. */
+/** Texts that the lists of users and the actions on them share. */
 export const userTexts = defineTexts({
   zh: {
     status: '状态',
@@ -21,7 +21,7 @@ export const userTexts = defineTexts({
     edit: '编辑',
     editOf: (name: string) => `编辑 ${name}`,
     moreOf: (name: string) => `更多操作：${name}`,
-    move: '移动部门',
+    move: '移动到部门',
     leave: '移出部门',
     password: '重置密码',
     disable: '停用',
@@ -248,7 +248,7 @@ export const bulkActionTexts = defineTexts({
     joinHint: 'Select existing users. To create a user, use “Add member”.',
     joining: 'Users',
     joiningRequired: 'Select users',
-    joinAs: 'Add it as',
+    joinAs: 'Add the department as',
     asMain: 'Main department (they leave their previous one)',
     asFurther: 'Additional department (the others stay)',
     join: 'Move here',
