@@ -97,13 +97,13 @@ interface TenantScope {
 
 /** Returns the id of the record that was created. */
 const idOf = async (created: Promise<{ id: string }>): Promise<string> => (await created).id;
-/** Returns what a write responds. */
+/** Returns the data of the response to a write. */
 const dataOf = async <T>(written: Promise<{ data: T }>): Promise<T> => (await written).data;
 
 /** Returns the file that an operation sends. */
 const fileOf = async (sent: Promise<{ data: Response }>): Promise<DownloadedFile> => readFile((await sent).data);
 
-/** Imports have other forms of responses if the caller asks for one; their type is that of the usual one. */
+/** Imports respond with a file or an event stream if the caller asks for one; the client's types know only the usual response. */
 const streamOf = async (sent: Promise<{ data: unknown }>) => (await sent).data as Response;
 
 const importOf = (kind: ImportKind) => (kind === 'people' ? client.importUsers : client.importDepartments);
@@ -197,7 +197,7 @@ export const api = {
   deleteKey: (id: Id) => dataOf(client.deleteKey({ id })),
 
   listQuotas: ({ tenantId }: TenantScope = {}, signal?: Signal) => client.listQuotas({ tenantId }, { signal }),
-  /** The quotas of the tenants below, those that run out first at the top. */
+  /** The quotas of the tenants below. Those that run out first come first. */
   listQuotasBelow: (signal?: Signal) => client.listQuotasBelow({}, { signal }),
   putQuota: (quota: string, body: QuotaInput, { tenantId }: TenantScope) =>
     dataOf(client.putQuota({ quota, tenantId, body })),

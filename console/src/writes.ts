@@ -52,7 +52,7 @@ interface Recording {
 const recordings = new Set<Recording>();
 
 /**
- * Records the writes of one action of the user, until the returned function is called. That returns none if another action
+ * Records the writes of one action of the user, until the returned function is called. It returns no writes if another action
  * wrote something at the same time: it is not known which of the two a write belongs to.
  */
 export function recordWrites(): () => Write[] {

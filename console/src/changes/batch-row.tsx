@@ -16,7 +16,7 @@ import { changesTexts } from './texts.ts';
 
 type Count = NonNullable<AuditEntry['counts']>[number];
 
-/** The service returns this many changes in one response. A larger batch is shown in part. */
+/** A larger batch is shown in part. */
 const MAX_SHOWN = 200;
 
 interface Props {
@@ -67,7 +67,7 @@ export function BatchRow({ change, counts, isNew }: Props) {
   );
 }
 
-/** The single changes of a request. Requests are found by their id; those of the service itself have none. */
+/** The individual changes of a request. They are found by the id of the request; changes made by the service itself have none. */
 function BatchChanges({ change, total }: { change: AuditEntry; total: number }) {
   const t = useTexts(changesTexts);
   const { requestId, tenantId, batch } = change;

@@ -20,7 +20,7 @@ import './changes.css';
 
 const PAGE_SIZE = 30;
 const POLL_MS = 20_000;
-/** Each page is read again, so a long list is not. */
+/** Polling reads all loaded pages again, so a longer list is not polled. */
 const MAX_POLLED_PAGES = 3;
 
 export default function Changes() {

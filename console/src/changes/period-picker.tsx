@@ -41,7 +41,7 @@ export function PeriodPicker({ from, to, onChange }: Props) {
   );
 }
 
-/** Replaces "now" by the current time, so that everybody who opens the link sees the same comparison. */
+/** Replaces "now" with the current time, so that everybody who opens the link sees the same comparison. */
 const shareableLink = (from: string, to: string | null) =>
   `${window.location.origin}/changes/diff?${new URLSearchParams({ from, to: to ?? new Date().toISOString() })}`;
 

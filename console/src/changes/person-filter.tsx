@@ -16,8 +16,8 @@ interface Props {
 const MAX_RESULTS = 8;
 
 /**
- * Filters by the person who made a change. Users are suggested by a part of their name; a name that is not picked is searched
- * for as it was typed: API keys and users who are gone have changes too.
+ * Filters by the person who made a change. Users are suggested by a part of their name; text that is not selected from the
+ * suggestions is searched for as typed: API keys and deleted users have changes too.
  */
 export function PersonFilter({ params, setParams }: Props) {
   const t = useTexts(changesTexts);

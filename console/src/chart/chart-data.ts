@@ -9,7 +9,7 @@ export interface Card {
   leader: string | null;
   /** Its own users. Undefined if the service does not return it: members must not see it. */
   userCount: number | undefined;
-  /** With the users of all departments below it. Undefined too for a branch that is too large to be counted. */
+  /** Includes the users of all departments below it. Also undefined for a branch that is too large to be counted. */
   branchUserCount: number | undefined;
   disabled: boolean;
   hasChildren: boolean;
@@ -33,7 +33,7 @@ interface ChartRequest {
   /** A department id, or TENANT_ID for the whole tenant. */
   rootId: string;
   tenantName: string;
-  /** Members may not, so that they see no total for the root. */
+  /** Members may not, so they see no total for the root. */
   canListUsers: boolean;
   /** The number of department levels that are expanded initially. */
   levels: number;

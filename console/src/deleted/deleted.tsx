@@ -46,7 +46,8 @@ export default function Deleted() {
 
 function List({ kind }: { kind: Restorable }) {
   const t = useTexts(deletedTexts);
-  // Only this ledger: it also has copies of the changes to tenants below, and those of deleted tenants are not searched.
+  // Search only the ledger of this tenant: it also has copies of the changes to tenants below, and the ledgers of deleted
+  // tenants are not searched.
   const filter = { resource: kind, action: 'deleted', latest: true, below: false } as const;
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: queryKeys.changes.list({ ...filter, deleted: true }),

@@ -131,7 +131,7 @@ function DepartmentPath({ dept, name }: { dept: Dept; name: string }) {
     enabled: visibleIds.length > 0,
   });
   const names = new Map(data?.data.rows.map(({ deptId, deptName }) => [deptId, deptName || t.unnamed(deptId)]));
-  // The name of a department at the top stands in the heading already.
+  // The name of a top-level department is already in the heading.
   if (ids.length === 0) return null;
   return (
     <nav aria-label={t.path} className="departments-path">
@@ -150,7 +150,7 @@ function DepartmentPath({ dept, name }: { dept: Dept; name: string }) {
   );
 }
 
-/** What people look for in one line; what is empty is left out, and what only administrators need is folded. */
+/** The facts that people look for, in one line. Empty ones are omitted, and those that only administrators need are collapsed. */
 function DepartmentInfo({ dept }: { dept: Dept }) {
   const t = useTexts(departmentsTexts);
   const { leader, leaderId, phone, email, source, externalId } = dept;

@@ -103,7 +103,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
     // Escape first closes the list of suggestions of a field.
     const hasSuggestions = (event.target as Element).getAttribute('aria-expanded') === 'true';
     if (event.key !== 'Escape' || event.nativeEvent.isComposing || hasSuggestions || save.isPending) return;
-    // Otherwise the same key press would close the question that this may open.
+    // Otherwise the same key press would close the confirmation that this may open.
     event.stopPropagation();
     cancel();
   };

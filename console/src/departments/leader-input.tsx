@@ -77,7 +77,7 @@ export function LeaderInput({ value = '', onChange, ...props }: Props) {
   );
 }
 
-/** Says that the leader is a user, and not only a text. */
+/** Says whether the leader is a linked user or free text. */
 export function LeaderHint() {
   const t = useTexts(departmentsTexts);
   const leaderId = Form.useWatch('leaderId', Form.useFormInstance<DepartmentValues>());

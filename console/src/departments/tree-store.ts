@@ -216,7 +216,7 @@ export function createTreeStore(): TreeStore {
   };
 }
 
-/** Loads everything again that the tree shows, after departments or their members have changed. */
+/** Reloads everything that the tree shows, after departments or their members have changed. */
 export function reloadAll(tree: TreeStore): Promise<void> {
   tree.discardCollapsed();
   return tree.reload(ROOT_ID, ...[...tree.state.get().expanded].filter((id) => tree.getNode(id)));

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { treeReloads } from '../ui/tree-reloads.ts';
 import { ROOT_ID, type TreeStore } from './tree-store.ts';
 
-/** Loads lists of children again when something else than the tree has changed them: an undo, or another user. */
+/** Reloads lists of children after something other than the tree has changed them: an undo, or another user. */
 export function useTreeReloads(tree: TreeStore, refresh: (...parentIds: number[]) => Promise<void>): void {
   useEffect(
     () =>

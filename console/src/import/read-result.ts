@@ -3,7 +3,7 @@ import { type Envelope, openEnvelope } from '../../../client/src/response.ts';
 import type { ImportResult } from '../api.ts';
 import { ApiError, NetworkError } from '../http.ts';
 
-/** The service reports progress twice a second, and then writes for at most some minutes. */
+/** The service reports progress while it prepares an import. Writing it can then take some minutes without an event. */
 const IDLE_MS = 900_000;
 
 /** Reads the events of an import until its result arrives. */

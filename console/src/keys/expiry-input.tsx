@@ -30,7 +30,7 @@ export function ExpiryInput({ value = null, onChange, id }: Props) {
             {label}
           </Button>
         ))}
-        {/* A key that was made through the API can expire at any time of the day. */}
+        {/* A key that was created through the API can expire at any time of the day. */}
         {value && time && value !== formatTime(time.endOf('day')) && (
           <span className="secondary">{t.exactTime(value)}</span>
         )}

@@ -17,7 +17,7 @@ import { getDisplayName } from '../ui/user/update-user.ts';
 import { UserStatus } from '../ui/user/user-name.tsx';
 import { personTexts } from './person-texts.ts';
 
-/** Who somebody is: contact details, departments, leaders and role. */
+/** The details of a user: contact data, departments, leaders and role. */
 export function PersonDetails({ user, tenantId }: { user: User; tenantId: string | undefined }) {
   const t = useTexts(personTexts);
   const { admin, member } = useTexts(userTexts);

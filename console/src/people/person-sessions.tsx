@@ -39,7 +39,7 @@ export function PersonSessions({ user, tenantId }: { user: User; tenantId: strin
       onOk: () => end.mutate(undefined),
     });
   const { rows = [], total = 0 } = data?.data ?? {};
-  // Their own sessions are on the screen of their account, where logging out everywhere asks for another login.
+  // Administrators end all of their own sessions under My account, which warns them that they have to log in again.
   const isSelf = userId === me.userId && user.tenantId === me.tenantId;
   return (
     <Card

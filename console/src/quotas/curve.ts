@@ -13,7 +13,7 @@ export interface Point {
 
 const FORMAT = 'YYYY-MM-DD';
 
-/** A pool has counted the uses of the tenants below too. Only sums by tenant include them. */
+/** A pooled quota also counts the uses of the tenants below. Only sums by tenant include them. */
 export const poolFilter = ({ pooled }: Pick<Quota, 'pooled'>) => (pooled ? { by: 'tenant' as const } : {});
 
 /** The first day whose uses the curve needs: that of the period in which the range starts. */
@@ -23,8 +23,8 @@ export function getFirstDay(days: number, period: Quota['period']): string {
 }
 
 /**
- * Calculates the curve from the sums of each day. The last point is what is used now: what was used before the first day, or
- * was set by an administrator, lies below all points of the current period.
+ * Calculates the curve from the sums of each day. The last point is the current usage: what was used before the first day, or
+ * was set by an administrator, is added to all points of the current period.
  */
 export function getCurve({ used, period }: Pick<Quota, 'used' | 'period'>, sums: UsageSum[], days: number): Point[] {
   const amounts = new Map<string, number>();

@@ -8,7 +8,7 @@ const MAX_DAYS = 3650;
 
 export interface Forecast {
   perDay: number;
-  /** `date`: the quota runs out on that day if its usage continues like this. */
+  /** `date`: the quota runs out on that day if its usage continues at this rate. */
   outcome: 'usedUp' | 'date' | 'resetsBefore' | 'farAway' | 'never';
   days?: number;
   date?: string;

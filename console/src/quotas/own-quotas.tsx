@@ -7,7 +7,7 @@ import { QuotaList } from '../ui/quota-list.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { quotasTexts } from './texts.ts';
 
-/** The quotas of the current tenant. Only administrators above can change them. */
+/** The quotas of the current tenant. Only administrators of tenants above can change them. */
 export function OwnQuotas() {
   const t = useTexts(quotasTexts);
   const { data, error, refetch } = useQuery({

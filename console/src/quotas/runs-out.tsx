@@ -15,7 +15,7 @@ interface Props {
   recent: number;
 }
 
-/** When a quota runs out if its usage continues like in the last 30 days. */
+/** When a quota runs out if its usage continues as in the last 30 days. */
 export function RunsOut({ quota, recent }: Props) {
   const t = useTexts(quotasTexts);
   const { outcome, days = 0, date = '' } = getForecast(quota, recent);

@@ -29,7 +29,7 @@ interface NewTenant extends TenantValues {
   password?: string;
 }
 
-/** The folded sections, and the fields that are in them. */
+/** The sections that are collapsed at first, and the fields in them. */
 const OPTIONAL = { contact: /^(company|contact)/, package: /^menuIds/, quotas: /^quotas/, rules: /^rules/ };
 type Section = keyof typeof OPTIONAL;
 const OPTIONAL_FIELDS = {
@@ -42,7 +42,7 @@ const OPTIONAL_FIELDS = {
 const getSection = (field: string) =>
   (Object.keys(OPTIONAL) as Section[]).find((section) => OPTIONAL[section].test(field));
 
-/** All fields of a new tenant on one page. What is optional is folded; the password of the administrator is generated. */
+/** All fields of a new tenant on one page. Optional sections are collapsed; the password of the administrator is generated. */
 export function CreateTenant() {
   const t = useTexts(createTexts);
   const f = useTexts(fieldTexts);
@@ -71,14 +71,14 @@ export function CreateTenant() {
     isDirty.current = false;
     draft.clear();
   };
-  // After the title, which takes the focus of a new screen.
+  // This runs after the effect of the title, which takes the focus of a new screen.
   useEffect(() => form.focusField('tenantName'), [form]);
 
-  /** Unfolds the section of a field and moves the focus there. */
+  /** Expands the section of a field and moves the focus there. */
   const showField = (name: (string | number)[]) => {
     const section = getSection(String(name[0]));
     if (section) toggle(section, true);
-    // The fields of a folded section cannot take the focus before the next render.
+    // The fields of a collapsed section cannot take the focus before the next render.
     setTimeout(() => form.scrollToField(name, { focus: true }));
   };
   const create = useApiMutation({

@@ -1,6 +1,6 @@
 import { ApiError } from '../http.ts';
 
-/** The form field that an error is about; undefined if it is about none. */
+/** The form field that an error is about; undefined if it is not about a field. */
 export function getErrorField(error: unknown): string | [string, string] | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (/^TENANT_(CYCLE|PARENT_)/.test(error.reason)) return 'tenantParent';

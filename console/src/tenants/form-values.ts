@@ -1,7 +1,7 @@
 import type { Tenant, TenantInput, TenantUpdate } from '../api.ts';
 import type { FieldTexts } from './field-texts.ts';
 
-// The schema of the service has these lists too, but the console imports only its types.
+// The schema of the service has these lists too, but the console imports no code from the service.
 export const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'] as const;
 export const QUOTAS = [
   'enterpriseQuery',

@@ -9,7 +9,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** Fields that most users leave empty. They are folded, but keep their values and are validated. */
+/** Fields that most users leave empty. They are collapsed at first, but keep their values and are validated. */
 export function OptionalSection({ title, open, onToggle, children }: Props) {
   const t = useTexts(createTexts);
   return (

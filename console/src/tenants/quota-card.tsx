@@ -15,7 +15,7 @@ import { fieldTexts } from './field-texts.ts';
 import { QuotaDialog } from './quota-dialog.tsx';
 import { quotaFormTexts } from './quota-form-texts.ts';
 
-/** The quotas of a tenant with what is used of them. Administrators above change totals in place and add further quotas. */
+/** The quotas of a tenant and their usage. Administrators of tenants above can change totals in place and add quotas. */
 export function QuotaCard({ tenant }: { tenant: Tenant }) {
   const t = useTexts(quotaFormTexts);
   const { quotas } = useTexts(fieldTexts);

@@ -154,7 +154,7 @@ function useDeleteTenant(tenant: ListedTenant, restoreFocus: () => void) {
       afterClose: restoreFocus,
       cancelText: t.cancel,
       okButtonProps: { danger: true },
-      // Close the dialog in any case: showChildren opens one of its own.
+      // Close the dialog in any case: showChildren opens another one.
       onOk: () => deletion.mutateAsync(undefined).catch(() => undefined),
     });
   return { confirmDelete, isPending: deletion.isPending };

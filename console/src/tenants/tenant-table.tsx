@@ -143,7 +143,7 @@ export function UsedSeats({ tenant: { users, accountCount } }: { tenant: ListedT
   );
 }
 
-/** These have the button in their row; for others it is in the menu. */
+/** Tenants in these states have the renew button in their row; for others it is only in the menu. */
 const NEEDS_RENEWAL: ReadonlySet<TenantState> = new Set(['expiring', 'ended']);
 
 function RowActions({ tenant }: { tenant: ListedTenant }) {

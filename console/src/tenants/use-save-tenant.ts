@@ -25,10 +25,10 @@ export function useSaveTenant() {
   );
 }
 
-/** The names of tenants by code. The code of a tenant that cannot be read stands for its name. */
+/** The names of tenants by code. Tenants that cannot be read are missing. */
 async function readNames(codes: (string | null)[]): Promise<Map<string, string>> {
   const uniqueCodes = [...new Set(codes)].filter((code) => code !== null);
-  // Only different parents are shown.
+  // The parents are shown only if they differ.
   if (uniqueCodes.length < 2) return new Map();
   const lists = await Promise.allSettled(uniqueCodes.map((tenantId) => api.listTenants({ tenantId })));
   const rows = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value.data.rows : []));

@@ -25,7 +25,7 @@ interface LinkProps {
   path: DepartmentPath;
   /** How many names of the path are shown. */
   levels?: number;
-  /** An ancestor: what comes before it and the ancestor itself are left out. */
+  /** An ancestor: the path is shown from below it. */
   below?: number | undefined;
 }
 

@@ -39,7 +39,7 @@ interface MultipleProps extends CommonProps {
   onChange?: (deptIds: number[]) => void;
 }
 
-/** Selects a department of the current tenant. Then its path stands before its name. */
+/** Selects a department of the current tenant. The selected one is shown with its path before its name. */
 export function DepartmentSelect({ value, onChange, ...props }: SingleProps) {
   const { getPath, ...select } = useDepartmentOptions(value == null ? [] : [value]);
   return (
@@ -73,7 +73,7 @@ export function DepartmentMultiSelect({ value = [], onChange, ...props }: Multip
   );
 }
 
-/** The path is cut at its front: what is next to the department tells it from others of the same name. */
+/** The path is truncated at its start: the nearest ancestors distinguish departments of the same name. */
 function DepartmentLabel({ path }: { path: string[] }) {
   return (
     <span className="department-label" title={path.join(' / ')}>
@@ -89,7 +89,7 @@ const DepartmentPath = ({ path }: { path: string[] }) => (
   </span>
 );
 
-/** The options are what was searched for: the service searches, because there can be 100,000. An exact match is the first. */
+/** The options are search results of the service, because there can be 100,000 departments. An exact match comes first. */
 function useDepartmentOptions(selectedIds: number[]) {
   const t = useTexts(departmentSelectTexts);
   const [searchText, setSearchText] = useState('');

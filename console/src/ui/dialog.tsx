@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 
 /**
  * A dialog that opens with the focus where the user continues: on its first field, or without fields on its main button. If
- * that button is dangerous, the first button has the focus, which cancels. antd would focus the × in the corner.
+ * that button is dangerous, the first button, which cancels, has the focus instead. antd would focus the × in the corner.
  */
 export function Dialog({ children, afterOpenChange, ...props }: ModalProps) {
   const content = useRef<HTMLSpanElement>(null);

@@ -49,7 +49,7 @@ export function FieldChanges({ change: { resource, before, after }, tenantId }: 
 
 const MAX_INLINE = 3;
 
-/** The changed fields in one line each: the label, the old value and the new one. Only of records that were there before. */
+/** The changed fields in one line each: the label, the old value and the new one. Nothing for created or deleted records. */
 export function InlineFieldChanges({ change: { resource, before, after }, tenantId }: Props) {
   const t = useTexts(recordTexts);
   const labels = useFieldLabels(resource);

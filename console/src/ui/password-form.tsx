@@ -77,7 +77,7 @@ export function PasswordForm({ userName, onChanged }: Props) {
   );
 }
 
-/** The field that an error is about; undefined if it is about none. */
+/** The field that an error is about; undefined if it is not about a field. */
 function getErrorField({ reason }: ApiError): 'oldPassword' | 'newPassword' | undefined {
   if (reason === 'WRONG_PASSWORD') return 'oldPassword';
   return /^PASSWORD_(TOO_COMMON|HAS_NAME|UNCHANGED)$/.test(reason) ? 'newPassword' : undefined;

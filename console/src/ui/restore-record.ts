@@ -8,7 +8,7 @@ const RESTORE: Record<Restorable, (id: Id, scope: { tenantId?: string }) => Prom
   tenant: api.restoreTenant,
 };
 
-/** Whether a change is a deletion that `restoreRecord` can take back. */
+/** Whether a change is a deletion that `restoreRecord` can undo. */
 export const isRestorable = ({ resource, action }: Pick<AuditEntry, 'resource' | 'action'>): boolean =>
   resource in RESTORE && action === 'deleted';
 

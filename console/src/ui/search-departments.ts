@@ -25,5 +25,5 @@ export async function searchDepartments(
   return { rows: uniqueRows([...(exact?.data.rows ?? []), ...page.data.rows]), next };
 }
 
-/** Removes repeated departments: an exact match occurs again in its place. */
+/** Removes repeated departments: an exact match occurs again at its place in the list. */
 export const uniqueRows = (rows: Row[]): Row[] => [...new Map(rows.map((row) => [row.deptId, row])).values()];

@@ -7,8 +7,8 @@ import { useApiMutation } from './use-api-mutation.ts';
 import { getErrorMessage } from './use-notify.ts';
 
 /**
- * Asks for the password without leaving the page. The rejected requests are repeated after the login. It is part of the first
- * screen, since a later version of the service would not have its files, so it does without antd's Form and Input, which are large.
+ * Asks for the password without leaving the page. The rejected requests are repeated after the login. It is loaded with the first
+ * view, because a later version of the service would not have its files, so it does without antd's Form and Input.
  */
 export function SessionExpiredDialog() {
   const t = useTexts(uiTexts);

@@ -17,8 +17,8 @@ interface Options<Input, Output> {
 }
 
 /**
- * Runs a write of the console: shows an error, or a success message with a button to undo it, and invalidates queries. Only one call runs at a time;
- * a second call while it runs returns the promise of the first.
+ * Runs a write of the console: shows an error, or a success message with a button to undo it, and invalidates queries. Only one
+ * call runs at a time; a second call while it runs returns the promise of the first.
  */
 export function useApiMutation<Input = void, Output = unknown>({
   mutationFn,

@@ -10,10 +10,10 @@ import { isOwnWrite } from '../writes.ts';
 import { markChanged } from './recent-changes.ts';
 import { reloadTrees } from './tree-reloads.ts';
 
-/** Changes that arrive together cause one refetch, and an import by another user not more than one in this time. */
+/** Changes that arrive within COLLECT_MS cause one refetch, and many changes, such as an import, one per MIN_INTERVAL_MS. */
 const COLLECT_MS = 200;
 const MIN_INTERVAL_MS = 2000;
-/** How often a session is checked that gets no changes, because members may not read them. */
+/** How often the session of a member is checked. Members may not read the stream, which would show that it has ended. */
 const CHECK_MS = 30_000;
 
 const AFFECTED: Partial<Record<Change['resource'], readonly QueryKey[]>> = {

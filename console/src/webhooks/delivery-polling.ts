@@ -4,7 +4,7 @@ import type { Delivery } from '../api.ts';
 const SOON_MS = 2_000;
 const LATER_MS = 15_000;
 
-/** The refetch interval of deliveries: none are refetched unless they are pending. */
+/** Returns the refetch interval of deliveries; false if none is pending. */
 export function getRefetchInterval(deliveries: Delivery[]): number | false {
   const pending = deliveries.filter(({ state }) => state === 'waiting');
   if (pending.length === 0) return false;

@@ -23,7 +23,7 @@ export function RotateDialog({ webhook, onClose }: { webhook: Webhook; onClose: 
     onSuccess: (result) => setSecret(result.secret),
   });
   const name = getWebhookName(webhook);
-  // Keep the value from when the dialog opened: after the rotation it is that of the new secret.
+  // Keep the value from when the dialog opened: after the rotation it refers to the secret that was just replaced.
   const [oldSecretUntil] = useState(webhook.oldSecretUntil);
   if (secret)
     return (

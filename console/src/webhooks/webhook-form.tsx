@@ -35,7 +35,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
   const notify = useNotify();
   const draft = useDraft<WebhookValues>(`webhook-${original?.data.id ?? 'new'}`, form);
   const initialValues = original ? toFormValues(original) : NEW_WEBHOOK;
-  /** Returns the secret of a new webhook, and false if the user did not resolve a conflict. */
+  /** Returns the secret of a new webhook, or false if the user did not resolve a conflict. */
   const save = async (values: WebhookValues): Promise<WebhookSecret | boolean> => {
     const record = toInput(values);
     if (!original) return api.addWebhook({ ...record, below: values.below });

@@ -64,7 +64,7 @@ export default function Palette() {
     close();
     item.run();
   };
-  // People type and press Enter at once. Results of the text before must not be opened then.
+  // People type and press Enter at once. That must not open a result of the previous text.
   const [isEntered, setIsEntered] = useState(false);
   const chooseWhenCurrent = (item: Item) => (isCurrent || !item.isHit ? choose(item) : setIsEntered(true));
   // biome-ignore lint/correctness/useExhaustiveDependencies: only new results complete a press of Enter

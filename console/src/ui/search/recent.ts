@@ -4,7 +4,7 @@ import { readStorage, writeStorage } from '../../store.ts';
 
 const MAX_RECENT = 6;
 
-/** The hits that the user has opened in this tab, the last one first. They are discarded with the drafts at the logout. */
+/** The hits that the user has opened in this tab, the last one first. They are discarded on logout, like drafts. */
 export function useRecentHits() {
   const { user } = useMe();
   const key = `${DRAFT_PREFIX}${user.tenantId}.${user.userId}.recent-hits`;
