@@ -79,7 +79,7 @@ await phase('lint and compile', async () => {
 checkSuites();
 const { startEmbedded } = await import('../dist/db/embedded/cluster.js');
 const { IS_FIREFOX, prepareBrowser } = await import('../dist/tests/support/browser.js');
-const { findFirefox, FIREFOX_STORIES } = await import('../dist/tests/support/firefox.js');
+const { findFirefox, FIREFOX_FILES } = await import('../dist/tests/support/firefox.js');
 const folder = fs.mkdtempSync(path.join(fastTempFolder(), 'banyan-test-'));
 // The user that runs PostgreSQL has to reach the folders in it.
 fs.chmodSync(folder, 0o711);
@@ -100,10 +100,10 @@ try {
     process.env.BANYAN_TEST_SERVER = JSON.stringify({ ...shared, template: await createTemplate() });
   });
   await phase('tests', runQueue);
-  // The long run repeats stories of the console in Firefox if it is installed.
+  // The long run repeats some files of the console in Firefox if it is installed.
   if (isLong && !IS_FIREFOX && findFirefox()) {
     process.env.BANYAN_TEST_BROWSER = 'firefox';
-    queue.push(...createQueue(words).filter((file) => FIREFOX_STORIES.includes(nameOf(file))));
+    queue.push(...createQueue(words).filter((file) => FIREFOX_FILES.includes(nameOf(file))));
     await phase('tests in Firefox', runQueue);
   }
 } finally {
@@ -310,7 +310,7 @@ function summarize() {
   for (const [name, ms, used] of phases) console.log(`${seconds(ms)}${seconds(used)}  ${name}`);
   const used = processorTime.sample();
   const { node, postgres, browser } = processorTime.ms;
-  console.log(`${seconds(performance.now())}${seconds(used)}  in all`);
+  console.log(`${seconds(performance.now())}${seconds(used)}  total`);
   console.log(
     `\nProcessor time of Node.js: ${seconds(node).trim()}, PostgreSQL: ${seconds(postgres).trim()}, browser: ${seconds(browser).trim()}`,
   );

@@ -19,7 +19,7 @@ const systemPaths = [
 ];
 
 /** The files that `npm run test:long` also runs in Firefox. console/README.md says what the others need. */
-export const FIREFOX_STORIES = [
+export const FIREFOX_FILES = [
   'console/home',
   'console/home.long',
   'console/login',
