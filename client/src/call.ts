@@ -19,7 +19,7 @@ export interface Transport {
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** Identifies a write that is made once, however often it is sent. Default: a random one for each call. */
+  /** Identifies a write, so that it takes effect once, however often it is sent. Default: a random one for each call. */
   idempotencyKey?: string | undefined;
   /** The `etag` of the record that the write is based on. The call fails with CHANGED_MEANWHILE if it has changed since. */
   ifMatch?: string | undefined;
@@ -27,11 +27,11 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** Lets the request complete even if the page is closed meanwhile. */
   keepalive?: boolean | undefined;
-  /** Further headers. */
+  /** Additional headers. */
   headers?: Record<string, string> | undefined;
 }
 
-/** A call whose token is rejected this often after it was renewed has another problem. */
+/** If new tokens are rejected too, this often, the token is not the problem. */
 const MAX_RENEWALS = 3;
 
 /**

@@ -7,7 +7,7 @@ export interface Credentials {
   open(): CallCredentials;
 }
 
-/** The credentials of one call. A call belongs to the session in which it began, also when it is sent again. */
+/** The credentials of one call. A call belongs to the session in which it began, even when it is sent again. */
 export interface CallCredentials {
   /** Returns the token to send. Throws once the session of the call has ended: by then the token may be another user's. */
   token(): string | undefined;

@@ -8,7 +8,7 @@ export class ApiError<R extends string = Reason> extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly reason: R;
-  /** What belongs to the error, such as `field` or `deptIds`. */
+  /** Details of the error, such as `field` or `deptIds`. */
   readonly details: Record<string, unknown>;
   /** The wait that the service asked for with `Retry-After`. */
   readonly retryAfterMs: number | undefined;
@@ -43,7 +43,7 @@ export class NetworkError extends Error {
   override readonly name = 'NetworkError';
 }
 
-/** An error of the operations in the form of the OAuth standards (RFC 6749), which have no `reason`. */
+/** An error in the format of OAuth (RFC 6749), which the OAuth operations return. It has no `reason`. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly status: number;

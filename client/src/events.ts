@@ -1,6 +1,6 @@
 import { NetworkError } from './errors.ts';
 
-/** A server-sent event. One without `data` only moves the position. */
+/** A server-sent event. One without `data` only advances the cursor. */
 export interface ServerSentEvent {
   id: string | undefined;
   event: string;

@@ -27,8 +27,8 @@ export interface LongPollOptions extends FeedOptions {
 export interface FeedEvent {
   change: Change;
   /**
-   * The position to continue from if the program ends after this change. Of changes that came in one response, only the last
-   * one moves it: store it together with what you derive from the changes, and nothing is missed.
+   * The position to continue from if the program ends after this change. Of the changes in one response, only the last one
+   * advances it: store it together with what you derive from the changes, and nothing is missed.
    */
   cursor: string;
 }
@@ -62,7 +62,7 @@ export async function* pollChanges(
   }
 }
 
-/** Yields the same changes from the event stream. It reconnects where it was, and each change comes once. */
+/** Yields the same changes from the event stream. After a lost connection it resumes, and yields each change once. */
 export async function* streamChanges(
   call: Call,
   { after = '0', tenantId, below, signal }: FeedOptions,
@@ -70,7 +70,7 @@ export async function* streamChanges(
   const connection = reconnecting(signal);
   let cursor = after;
   for (;;) {
-    // A signal for each connection: otherwise a long-lived signal would collect a listener for each.
+    // Use a new signal for each connection: otherwise a long-lived signal would collect a listener for each.
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
@@ -86,11 +86,11 @@ export async function* streamChanges(
         // If the token has expired, the next request gets a new one. Any other error that remains is thrown by it, too.
         if (event === 'refused' && JSON.parse(text).reason === 'TOO_BUSY') await connection.pause();
       }
-      // A connection that ends before anything came may do so again.
+      // A connection that ends before any event may do so again.
       if (isSilent) await connection.pause();
     } catch (error) {
       signal?.throwIfAborted();
-      // An error of the caller ends the loop without coming here. This is a connection that was lost.
+      // An error of the consumer does not get here: it ends the generator. Other errors mean that the connection was lost.
       if (!connection.isLost(error)) throw error;
       await connection.pause();
     } finally {
@@ -106,8 +106,8 @@ function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
 }
 
 /**
- * Decides when a feed is requested again. The first request fails like any other call. A feed that has begun waits for the
- * service to come back, however long that takes, and ends only with an error that waiting does not fix.
+ * Decides when a feed is requested again. The first request fails like any other call. A feed that has started waits for the
+ * service to come back, however long that takes, and ends only with an error that waiting would not fix.
  */
 function reconnecting(signal: AbortSignal | undefined) {
   let hasBegun = false;
@@ -120,7 +120,7 @@ function reconnecting(signal: AbortSignal | undefined) {
     error instanceof ApiError && (error.status === 429 || error.status === 503);
   return {
     pause,
-    /** Whether an error came from reading a response: the service has no errors to send by then. */
+    /** Whether the connection was lost while a response was read. An ApiError comes from the service instead. */
     isLost: (error: unknown): boolean => hasBegun && !(error instanceof ApiError),
     async attempt(send: () => Promise<Result>): Promise<Result> {
       for (;;) {

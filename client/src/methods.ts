@@ -8,7 +8,7 @@ import type { Result } from './response.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { MethodArguments } from './types.ts';
 
-/** The operations alone, without iterators and without a session: what the console needs, which has its own. */
+/** The operations without iterators and without a session. The console uses them directly, because it has its own session. */
 
 export interface TransportOptions {
   /** The address of the service, such as https://org.example.com. Default: the origin of the page, in browsers. */
@@ -22,7 +22,7 @@ export interface TransportOptions {
   onAttempt?: ((error: NetworkError | undefined) => void) | undefined;
 }
 
-/** Every operation of the service by its name in the OpenAPI document. Parameters of path and query go together. */
+/** Every operation of the service by its name in the OpenAPI document. Path and query parameters are passed together. */
 export type Methods = {
   [Name in keyof Operations as Exclude<Name, 'streamChanges'>]: (
     ...args: MethodArguments<Name>
@@ -31,7 +31,7 @@ export type Methods = {
 
 export type Method = (params?: Params, options?: CallOptions) => Promise<Result>;
 
-/** Makes the methods from the table, which has exactly the operations that the types have. */
+/** Creates the methods from the table, which has exactly the operations that the types have. */
 export const createMethods = (transport: Transport): Methods =>
   Object.fromEntries(
     Object.entries<Operation>(operations).map(([name, operation]): [string, Method] => [
@@ -46,7 +46,7 @@ export function createTransport(
 ): Transport {
   return {
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    // Called as a function of its own: browsers reject `fetch` as a method of another object.
+    // Call it as a plain function: browsers reject `fetch` as a method of another object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     credentials,
     language: typeof language === 'function' ? language : () => language,

@@ -7,7 +7,7 @@ export interface Operation {
   body?: string;
   /** How a success is read; default: the `data` of the envelope. */
   response?: 'json' | 'events' | 'file';
-  /** It changes nothing although it is no GET, so it can be sent again at any time. */
+  /** It changes nothing although it is not a GET, so it can be sent again at any time. */
   safe?: boolean;
   /** It accepts an Idempotency-Key. */
   idempotent?: boolean;

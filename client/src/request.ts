@@ -33,7 +33,7 @@ const textOf = (value: unknown): string => String(assertExact('', value));
 /** Ids above 2^53-1 have to be strings: as a number, JavaScript has rounded them already. */
 function assertExact(_: string, value: unknown): unknown {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
-    throw new TypeError(`${value} may have been rounded. Send numbers above 2^53-1 as text.`);
+    throw new TypeError(`${value} may have been rounded. Send numbers above 2^53-1 as strings.`);
   return value;
 }
 

@@ -30,7 +30,7 @@ export async function readResponse(operation: Operation, response: Response): Pr
     etag: headers.get('etag'),
     headers,
   });
-  // The caller reads streams and files. Other types, such as a page, do not come from the service.
+  // The caller reads streams and files. Other types, such as an HTML page, do not come from the service.
   if (response.ok && STREAMED.test(headers.get('content-type') ?? '')) return result(response);
   const body = parseJson(await response.text());
   if (isEnvelope(body)) return result(openEnvelope(body, headers));
@@ -42,7 +42,7 @@ export async function readResponse(operation: Operation, response: Response): Pr
   throw new NetworkError(`The response does not come from the service (status ${response.status}).`);
 }
 
-/** Returns undefined for a text that is no JSON: it comes from a proxy, not from the service. */
+/** Returns undefined for text that is not JSON: it comes from a proxy, not from the service. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
