@@ -3,8 +3,8 @@ import http from 'node:http';
 import os from 'node:os';
 
 /**
- * A rude client in a separate process: it repeats requests of one kind over many connections as fast as it can, and ignores
- * errors and Retry-After. It runs until it is killed.
+ * A client that floods the service, in a separate process: it repeats requests of one kind over many connections as fast as it
+ * can, and ignores errors and Retry-After. It runs until it is killed.
  */
 
 export interface FloodOptions {
@@ -87,7 +87,7 @@ function send(agent: http.Agent, options: FloodOptions, { method, path, body, he
 }
 
 process.once('message', (options: FloodOptions) => {
-  // The machine has few cores. The flood must not win by taking CPU time from the service.
+  // The machine has few cores. The flood must not slow the service down only by taking its CPU time.
   os.setPriority(19);
   const { connections, call } = floods[options.kind];
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });

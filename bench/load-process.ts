@@ -15,11 +15,11 @@ export interface LoadOptions {
     /** Reads a random one of `count` departments whose ids start at `firstId`. */
     | { type: 'department'; firstId: number; count: number }
     | { type: 'create'; parentId: number }
-    /** With `keyed`, each request has an Idempotency-Key of its own. */
+    /** With `keyed`, each request has a new Idempotency-Key. */
     | { type: 'consume'; quota: string; keyed?: boolean }
     | { type: 'login'; tenantId: string; username: string; password: string };
   token?: string;
-  /** Each request uses one of these instead. */
+  /** If set, each request uses a random one of these instead of `token`. */
   tokens?: string[];
   connections: number;
   ms: number;

@@ -29,7 +29,7 @@ export interface BenchDatabase {
   close(): Promise<void>;
 }
 
-/** Starts a PostgreSQL in a temporary folder, with an empty database. */
+/** Starts PostgreSQL in a temporary folder, with an empty database. */
 export async function startDatabase(): Promise<BenchDatabase> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-bench-'));
   const server = await startEmbedded(folder, () => {});

@@ -9,7 +9,7 @@ const DEPTH = 20_000;
 const FIRST = 30_000_000;
 
 /**
- * Measures how long one large answer keeps others waiting: the slowest response of a health check that is repeated over one
+ * Measures how long one large response keeps others waiting: the slowest response of a health check that is repeated over one
  * connection. It includes the check itself, so the event loop was blocked for less than that.
  */
 export const answers: Measure = async ({ database: { superuser }, service: { base }, rounds, progress }) => {
@@ -26,10 +26,10 @@ export const answers: Measure = async ({ database: { superuser }, service: { bas
     ['a page of the feed', '/system/change-api?limit=1000'],
     ['deep departments with paths', '/system/dept-api/list?pageSize=500&sort=-createTime&withPath=true&cursor='],
     ['a tree of 20,000 levels', '/system/dept-api/tree'],
-    ['the same in the past', `/system/dept-api/tree?asOf=${encodeURIComponent(new Date().toISOString())}`],
+    ['the same tree at an earlier time', `/system/dept-api/tree?asOf=${encodeURIComponent(new Date().toISOString())}`],
   ];
   const results: Result[] = [];
-  // The reader has a process of its own: to receive megabytes would delay the health checks of this one.
+  // The reader runs in a separate process: receiving megabytes would delay the health checks of this one.
   const reader = fork(fileURLToPath(new URL('../read-process.js', import.meta.url)), { execArgv: [] });
   for (const [name, path] of requests) {
     progress(name);
@@ -54,7 +54,7 @@ export const answers: Measure = async ({ database: { superuser }, service: { bas
       unit: 'ms',
       goal: { most: 50 },
       range: [Math.min(...pauses), Math.max(...pauses)],
-      notes: `an answer of ${(bytes / 1e6).toFixed(1)} MB`,
+      notes: `a response of ${(bytes / 1e6).toFixed(1)} MB`,
     });
   }
   reader.kill();

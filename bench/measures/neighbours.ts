@@ -44,10 +44,10 @@ export const neighbours: Measure = async (context) => {
     for (let n = 0; n < SLOW_RECEIVERS; n++) {
       await call(service.base, 'POST', '/system/webhook-api', flooding.token, { url: `${address}/${n}` });
     }
-    // A new session: the measure of logins ends older ones.
+    // Log in again: the measure of logins has ended older sessions.
     const neighbour: Tenant = { ...context.small, token: await logIn(service.base, context.small.tenantId, 'boss') };
     const results: Result[] = [];
-    let refused = 0;
+    let failedCount = 0;
     let slowestHealth = 0;
     for (const kind of KINDS.filter((kind) => !floods || floods.includes(kind))) {
       const ratios: number[] = [];
@@ -67,7 +67,7 @@ export const neighbours: Measure = async (context) => {
         notes.push(
           `${p99(quiet.reads).toFixed(0)} → ${p99(busy.reads).toFixed(0)} ms, ${p99(quiet.writes).toFixed(0)} → ${p99(busy.writes).toFixed(0)} ms`,
         );
-        refused += busy.failed.length;
+        failedCount += busy.failed.length;
         if (busy.failed.length > 0) progress(`${busy.failed.length} failed: ${busy.failed[0]?.slice(0, 200)}`);
         slowestHealth = Math.max(slowestHealth, p99(busy.health));
       }
@@ -85,10 +85,10 @@ export const neighbours: Measure = async (context) => {
       ...results,
       {
         name: 'Requests of the tenant that failed during all floods',
-        figure: refused,
+        figure: failedCount,
         unit: '',
         goal: { most: 0 },
-        range: [refused, refused],
+        range: [failedCount, failedCount],
         notes: '',
       },
       {

@@ -4,7 +4,7 @@ import { type Measure, median } from '../measure.ts';
 import { ancestorsOf } from '../organization.ts';
 import { call, startService } from '../services.ts';
 
-/** Measures the memory of the service after all other measures and during a long run, and the time of its start. */
+/** Measures the memory of the service after all other measures and during a long run, and how long it takes to start. */
 
 const residentMB = (pid: number): number => {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

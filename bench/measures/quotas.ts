@@ -5,7 +5,7 @@ import { call, createTenant, logIn } from '../services.ts';
 const CONNECTIONS = 64;
 const QUOTA = 'calls';
 const TENANTS = 1_000;
-/** How many uses are behind a counter. A smaller number is enough to try the measure. */
+/** How many earlier uses a counter has. A smaller number is enough to try the measure. */
 const USES = Number(process.env.BANYAN_BENCH_USES ?? 10_000_000);
 
 interface Caller {
@@ -13,7 +13,7 @@ interface Caller {
   token: string;
 }
 
-/** Creates a tenant with a quota without a limit. */
+/** Creates a tenant with an unlimited quota. */
 async function createCaller({ service: { base } }: Context): Promise<Caller> {
   const tenant = await createTenant(base);
   const root = await logIn(base, '000000', 'admin');
@@ -28,7 +28,7 @@ const countUses = async ({ database: { superuser } }: Context): Promise<{ used: 
   return row;
 };
 
-/** Uses the quota over HTTP. Checks that each response was counted once, and that each has a use of its own. */
+/** Uses the quota over HTTP. Checks that each response was counted once and has its own row in the uses. */
 async function usesPerSecond(context: Context, tokens: string[], keyed = false): Promise<number> {
   const { load, service, ms, database } = context;
   const before = await countUses(context);
@@ -87,11 +87,11 @@ export const quotaKeys: Measure = async (context) => {
   ];
 };
 
-/** Compares uses of the counters of many tenants with creates in one tenant, which share transactions; these uses hardly do. */
+/** Compares uses of the counters of many tenants with creates in one tenant. Creates share transactions, these uses rarely do. */
 export const quotaSpread: Measure = async (context) => {
   const { progress } = context;
   progress(`creating ${TENANTS} tenants with an API key`);
-  const tokens = await plantKeys(context);
+  const tokens = await insertTenants(context);
   const result = await alternate(
     context,
     `uses of the counters of ${TENANTS} tenants against creates`,
@@ -104,10 +104,10 @@ export const quotaSpread: Measure = async (context) => {
   ];
 };
 
-/** Plants tenants, each with a quota and an API key, and returns the keys. */
-async function plantKeys({ database: { superuser } }: Context): Promise<string[]> {
-  const planted = Array.from({ length: TENANTS }, (_, n) => ({ n: 20_000_000 + n, key: generateKey() }));
-  const sent = planted.map(({ n, key }) => ({
+/** Inserts tenants into the database, each with a quota and an API key, and returns the keys. */
+async function insertTenants({ database: { superuser } }: Context): Promise<string[]> {
+  const tenants = Array.from({ length: TENANTS }, (_, n) => ({ n: 20_000_000 + n, key: generateKey() }));
+  const sent = tenants.map(({ n, key }) => ({
     n,
     prefix: shownPrefix(key),
     hash: hashKey(key).toString('hex'),
@@ -131,14 +131,14 @@ async function plantKeys({ database: { superuser } }: Context): Promise<string[]
     select n::text, ${QUOTA}, -1, 'none', false, 'bench'
     from json_to_recordset(${JSON.stringify(sent)}::text::json) as s (n int)`;
   await superuser`reset session_replication_role`;
-  return planted.map(({ key }) => key);
+  return tenants.map(({ key }) => key);
 }
 
-/** Compares uses of a counter with many uses behind it with those of a new one. */
+/** Compares uses of a counter with many earlier uses with uses of a new one. */
 export const quotaHistory: Measure = async (context) => {
   const { progress, database } = context;
   const [old, fresh] = [await createCaller(context), await createCaller(context)];
-  progress(`planting ${USES} uses`);
+  progress(`inserting ${USES} uses`);
   await database.superuser`
     insert into banyan.quota_uses (tenant_id, use_id, quota, amount, time, user_id, actor_tenant_id, counted)
     select ${old.tenantId}, nextval('banyan.quota_use_serial'), ${QUOTA}, 1, now() - (${USES} - n) * interval '1 second', 1,
@@ -147,11 +147,11 @@ export const quotaHistory: Measure = async (context) => {
   await database.superuser`vacuum analyze banyan.quota_uses`;
   const result = await alternate(
     context,
-    `uses with ${USES} uses behind them against none`,
+    `uses after ${USES} earlier uses against a new counter`,
     () => usesPerSecond(context, [old.token]),
     () => usesPerSecond(context, [fresh.token]),
   );
-  const name = `Use of a quota with ${USES} uses behind it`;
+  const name = `Use of a quota with ${USES} earlier uses`;
   return [
     { name, figure: result.ratio, unit: '× without', goal: { least: 0.9 }, range: result.range, notes: notes(result) },
   ];
