@@ -1,5 +1,5 @@
-// Asks whether a user may open a page of an application: their tenant is in service, its package has the menu and something is left
-// of the quota. It sends the ETag of the last answer, so an unchanged one costs no body.
+// Asks whether a user may open a page of an application: their tenant must be in service, its package must have the menu, and the
+// quota must not be used up. It sends the ETag of the last response, so that an unchanged one is sent without a body.
 //
 //   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/check-entitlements.ts <userId> <menuId> <quota>
 //
@@ -13,7 +13,7 @@ interface Entitlements {
   user: { status: '0' | '1' };
 }
 
-/** The last answer for each user, with its version. */
+/** The last response for each user, with its ETag. */
 const known = new Map<string, { etag: string; data: Entitlements }>();
 
 async function read(id: string): Promise<Entitlements> {
@@ -39,6 +39,6 @@ async function mayOpen(): Promise<string> {
   return quotas.find((each) => each.quota === quota)?.left === 0 ? 'no: nothing left' : 'yes';
 }
 
-// The second answer comes without a body.
+// The second response has no body.
 console.log(await mayOpen());
 console.log(await mayOpen());

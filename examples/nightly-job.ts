@@ -1,4 +1,4 @@
-// Creates the users of a list from the personnel system who do not exist yet, and disables those who are no longer in it. It
+// Creates users who are in a list from the personnel system but do not exist yet, and disables those who are no longer in it. It
 // does not update other users. Run it as often as you like.
 //
 //   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/nightly-job.ts people.json

@@ -6,7 +6,7 @@
 // departments.json: [{"deptName": "研发中心", "leader": "张三"}, …]
 // The key needs `dept:read` and `dept:write`.
 import fs from 'node:fs';
-// In a program of your own: import { … } from '@banyan/client'
+// In your own program: import { … } from '@banyan/client'
 import { createClient, type Department, isApiError } from '../client/src/main.ts';
 
 const client = createClient({ baseUrl: process.env.BANYAN_URL, key: process.env.BANYAN_KEY, language: 'en' });

@@ -1,4 +1,4 @@
-// A back end that accepts the access tokens of Banyan. It verifies them by itself, with the public keys of the service, so a
+// A back end that accepts the access tokens of Banyan. It verifies them itself, with the public keys of the service, so a
 // request to it needs no request to Banyan.
 //
 //   BANYAN_ISSUER=http://127.0.0.1:8080 PORT=9000 node examples/verify-tokens.ts

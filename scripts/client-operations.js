@@ -1,4 +1,4 @@
-// The parts of `npm run generate-client` that are our own: the table of operations, and a document that has only what the types need.
+// Used by `npm run generate-client`: renders the table of operations, and reduces the document to what the types need.
 
 import { createHash } from 'node:crypto';
 
@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
  */
 
 /**
- * Returns the document without what the client handles itself: envelopes, errors and headers. Ids may be numbers or texts
+ * Returns the document without what the client handles itself: envelopes, errors and headers. Ids may be numbers or strings
  * wherever they are sent.
  *
  * @param {Document} document
@@ -26,7 +26,7 @@ export function simplify(document) {
       type,
       { schema: dataOf(schema) },
     ]);
-    // Types of the data do not depend on how it can be sent otherwise.
+    // Keep only the first content type: the data has the same type in all of them.
     operation.responses = { [status]: { description: 'Success', content: Object.fromEntries(content.slice(0, 1)) } };
     const body = operation.requestBody;
     if (body) body.content = Object.fromEntries(Object.entries(body.content).slice(0, 1));

@@ -3,7 +3,7 @@ import { pinyin } from 'pinyin-pro';
 
 /**
  * Writes db/schema/functions/pinyin_readings.sql: the readings of Chinese characters, which the search index is made of.
- * An index uses that function. Once released, another dictionary needs a migration that rebuilds the indexes.
+ * Indexes use that function: after a release, changing the dictionary requires a migration that rebuilds them.
  *
  *   node scripts/generate-pinyin.js
  */

@@ -27,8 +27,8 @@ export function startTracking() {
 }
 
 /**
- * Call in the callback of `describe`. From now on everything belongs to the suite, also what a connection or a promise that
- * several files share has caused.
+ * Call in the callback of `describe`. From now on everything belongs to the suite, including what is caused by a connection or a
+ * promise that several files share.
  */
 export function assignToSuite() {
   suiteId = executionAsyncId();
