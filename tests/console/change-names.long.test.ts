@@ -1,4 +1,4 @@
-// Only in the long run: it takes tenants on three levels and their notices; changes.test.ts covers the audit log and the comparison.
+// Only in the long run: it needs tenants on three levels and their notices; changes.test.ts covers the audit log and the comparison.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -49,7 +49,7 @@ test('the comparison reads departments and users with one request each, and name
   await moved.getByText('左区').nth(1).waitFor();
   await moved.getByText('右区').nth(2).waitFor();
   await moved.getByText('操作人：高敏').nth(2).waitFor();
-  // The department that the last one left cannot be read any more.
+  // The department that the last user left is deleted, so it cannot be read any more.
   await moved.getByText('旧区').waitFor();
   await page.getByRole('row', { name: '关联用户 王兰 李竹' }).waitFor();
   await page
@@ -104,7 +104,7 @@ test('the audit log names tenants, operators and departments of other tenants, w
   const inShanghai = `batch-read?tenantId=${shanghai.tenantId}`;
   for (const read of ['tenant-api/tree', 'user-api/batch-read', `user-api/${inShanghai}`, `dept-api/${inShanghai}`])
     assert.ok(names.includes(`/system/${read}`), `${read} in ${names}`);
-  // The details have what identifies the operator and the tenant.
+  // The details show the user name of the operator and the code of the tenant.
   await renamed.getByRole('button', { name: '详情：部门 一号工厂' }).click();
   await renamed.getByText('操作人账号：boss').waitFor();
   await renamed.getByText(`租户编号：${shanghai.tenantId}`).waitFor();

@@ -69,7 +69,7 @@ test('the diff between two points in time lists created, moved, renamed and dele
   await diffCard(page, /^其他修改/)
     .getByRole('row', { name: '负责人 兰 竹' })
     .waitFor();
-  // It says who, and includes users.
+  // The diff names the user who made the change.
   await diffCard(page, /^移动/).getByText('操作人：boss').waitFor();
   await expectNoAxeViolations(page);
   await page.getByRole('button', { name: '最近 7 天' }).click();
@@ -97,7 +97,7 @@ test('the tree can be opened as it was at the end of a day', async () => {
     low: { parentRef: 'top', deptName: '旧车间' },
   });
   const { superuser } = fixture.service;
-  // The ledger takes the time from the database.
+  // The database sets the times in the ledger, so only SQL can move them into the past.
   await superuser`update banyan.changes set time = time - interval '3 days' where tenant_id = ${admin.tenantId}`;
   await editDepartment(admin, top, { deptName: '新总部' });
   assert.equal((await admin.delete(`/system/dept-api/${low}`)).code, 200);

@@ -8,7 +8,7 @@ const { fixture, credentials } = await startChart(await shareConsole());
 test('the chart shows three levels with leaders and user counts; a card links to its department', async () => {
   const page = await fixture.logIn(credentials, '/chart');
   await card(page, '云杉科技有限公司').waitFor();
-  // The number is that of the whole branch.
+  // The first number counts the users of the whole branch.
   await card(page, '产品研发中心，负责人 陈晓东，3 人，直属 0 人').waitFor();
   await card(page, '前端组，未设置负责人，3 人').waitFor();
   await card(page, '旧系统组，停用').waitFor();

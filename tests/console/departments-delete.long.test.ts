@@ -25,7 +25,7 @@ test('deleting a department with its users is one request, and one revert brings
   await expectNoAxeViolations(page);
   await dialog.getByRole('button', { name: '删除部门及用户' }).click();
   await page.getByText('部门已删除').waitFor();
-  // The first request was refused, because the department has users.
+  // The first request was rejected, because the department has users.
   assert.deepEqual(writes, ['DELETE', 'DELETE']);
   assert.equal((await admin.get('/system/user-api/list')).data.total, 1);
   const { data } = await admin.get('/system/change-api/list?limit=1&below=false');

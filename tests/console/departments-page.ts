@@ -26,7 +26,7 @@ export const outline = (page: Page) =>
         items
           .toSorted((a, b) => Number.parseInt(a.style.top, 10) - Number.parseInt(b.style.top, 10))
           .map((item) => {
-            // Without what screen readers skip: the number of users, and buttons for the mouse.
+            // Leave out what screen readers skip: the number of users, and buttons for the mouse.
             const texts = [...item.childNodes].flatMap((child) =>
               child.ariaHidden === 'true' ? [] : [child.textContent],
             );

@@ -56,7 +56,7 @@ test('people, departments and tenants are exported as the list shows them', asyn
   assert.equal(csvRowsOf((await exportFile(page, '导出', 'CSV')).content).length, 3);
 });
 
-test('the file has the language of the console, and an error is shown', async () => {
+test('an exported file is in the language of the console, and an export that fails shows the error', async () => {
   const page = await fixture.logIn(credentialsOf(admin), '/people', { language: 'en' });
   await page.getByRole('row', { name: 'anna' }).waitFor();
   const { name, content } = await exportFile(page, 'Export', 'CSV');

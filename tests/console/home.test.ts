@@ -35,7 +35,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   )) as number[];
   assert.equal(new Set(widths).size, 1, 'the figures fill one row');
 
-  // What has to be done is done here: the list is shorter afterwards.
+  // Both problems can be fixed on this screen, and then disappear from the list.
   await page.getByRole('button', { name: '续期：北京分公司' }).click();
   const renewal = page.getByRole('dialog', { name: '为“北京分公司”续期' });
   await renewal.getByRole('button', { name: '续期' }).click();

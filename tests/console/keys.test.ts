@@ -25,7 +25,7 @@ test('a key is created with permissions and limits, is shown once, and works', a
   await form.getByRole('checkbox', { name: '允许操作下级租户的数据' }).check();
   await form.getByRole('button', { name: '90 天' }).click();
   await form.getByLabel('每分钟请求数上限').fill('600');
-  // Not with Backspace: antd ignores it for a moment after a tag was added.
+  // Do not use Backspace: antd ignores it for a moment after a tag was added.
   const removeAddress = form.locator('.ant-select-selection-item-remove');
   await form.getByLabel('允许的 IP 地址').fill('nonsense');
   await page.keyboard.press('Enter');

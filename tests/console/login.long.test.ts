@@ -14,7 +14,7 @@ test('a user who opens a link logs in and sees the linked screen', async () => {
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/chart?zoom=2');
 });
 
-test('a user whose tenant is disabled or expired sees the reason at the login and is logged in again once it is active', async () => {
+test('a user whose tenant is disabled or expired sees the reason at login and is logged in again once it is active', async () => {
   const { id, tenantId } = await fixture.service.createTenant({ tenantName: '停业公司' });
   const change = async (changes: object) => {
     const { code } = await fixture.service.root.put('/system/tenant-api', { id, tenantName: '停业公司', ...changes });

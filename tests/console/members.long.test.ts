@@ -45,7 +45,7 @@ test('a department shows the members of its branch, or only its own, with their 
   assert.equal(await other.getAttribute('href'), `/departments/${market}`);
   assert.equal(await member(page, 'Jim Green').getByText('停用').count(), 1);
   assert.equal(await member(page, 'Jim Green').getByText('JG').count(), 1);
-  // The facts in one line; number, order and last change are folded.
+  // The facts are shown in one line; number, order and last change are collapsed.
   const facts = page.getByRole('article', { name: '研发部' }).locator('.departments-facts');
   assert.equal(await facts.textContent(), '负责人李雷');
   assert.equal(await page.getByText('部门编号').isVisible(), false);
@@ -89,10 +89,10 @@ test('members are added, moved in and removed on the page of the department, and
   await credentials.waitFor({ state: 'detached' });
   await expectNames(page, ['韩梅梅', '魏华']);
   await waitFor('the tree shows the new member', async () => (await countOf(page, '市场部')) === '2 人');
-  // This row is in another list, which is loaded by a request of its own.
+  // This row is in another list, which is loaded by a separate request.
   await waitFor('the tree counts them above, too', async () => (await countOf(page, '总部')) === '4 人');
 
-  // An additional department: they stay where they are.
+  // A user who gets an additional department keeps the main one.
   await page.getByRole('button', { name: '移入' }).click();
   const join = page.getByRole('dialog', { name: '移入“市场部”' });
   await chooseUser(page, 'jim', 'Jim Green');
@@ -107,7 +107,7 @@ test('members are added, moved in and removed on the page of the department, and
   };
   assert.deepEqual(await departmentsOf(jim), [back, market]);
 
-  // As the main department: they leave the previous one.
+  // A user who gets another main department leaves the previous one.
   await page.getByRole('button', { name: '移入' }).click();
   await chooseUser(page, '李雷', '李雷');
   await join.getByText('作为主部门').click();
@@ -135,7 +135,7 @@ test('members are added, moved in and removed on the page of the department, and
   assert.equal(await page.getByRole('menuitem', { name: '移出部门' }).count(), 0);
 });
 
-test('the rows of the tree have a button for a child and a menu, by mouse and by keyboard', async () => {
+test('rows of the tree have a button that adds a child and a menu, which also opens with the keyboard', async () => {
   const { admin, research } = await createMembers(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
   await row(page, '研发部').hover();
@@ -151,7 +151,7 @@ test('the rows of the tree have a button for a child and a menu, by mouse and by
   await page.getByRole('dialog', { name: '移动“市场部”' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  // A disabled department has no button for a child.
+  // A disabled department has no button that adds a child.
   const disabled = page.getByRole('treeitem', { name: /^旧部门/ });
   await disabled.hover();
   await disabled.getByTitle('“旧部门”的操作').waitFor();

@@ -10,7 +10,7 @@ export const AMOUNTS = Array.from({ length: 28 }, (_, n) => 18 + ((n * 7) % 13))
 export const USED = AMOUNTS.reduce((sum, amount) => sum + amount, 0);
 
 /** Writes uses of the last days, one a day, and counts them. The first is that of today. */
-async function plantUses(
+async function insertUses(
   service: Service,
   { tenantId }: Client,
   quota: string,
@@ -51,9 +51,9 @@ export async function startQuotas(fixture: ConsoleFixture) {
       ['zhu', '李竹'],
     ].map(async ([userName, nickName]) => Number(await company.createUser({ userName, nickName }))),
   );
-  await plantUses(service, company, 'enterpriseQuery', AMOUNTS, users);
-  await plantUses(service, other, 'merchant', [30, 18]);
-  await plantUses(service, idle, 'businessReport', [3]);
+  await insertUses(service, company, 'enterpriseQuery', AMOUNTS, users);
+  await insertUses(service, other, 'merchant', [30, 18]);
+  await insertUses(service, idle, 'businessReport', [3]);
   await operator.put(`${QUOTAS}/apiCalls?tenantId=${company.tenantId}`, {
     total: 100_000,
     period: 'month',

@@ -6,7 +6,7 @@ import { dialog, field, openSearch, options, selected, startSearch } from './sea
 
 const { fixture, service, admin, person, logIn } = await startSearch(await shareConsole());
 
-test('a person is found by first letters and opened with Enter', async () => {
+test('a person is found by the first letters of their pinyin and opened with Enter', async () => {
   const page = await logIn();
   await openSearch(page, 'lwj');
   await dialog(page).getByRole('option', { name: '李文杰' }).waitFor();

@@ -48,7 +48,7 @@ test('deliveries show the response of the receiver and can be resent', async () 
   await page.waitForURL(`**/changes?resource=department&resourceId=${dept}`);
 });
 
-test('a receiver that returns 410 is disabled, says so, and can be enabled again', async () => {
+test('a webhook whose receiver returns 410 is disabled with an explanation, and can be enabled again', async () => {
   const admin = await service.createTenant();
   const receiver = await Receiver.start(() => 410);
   const id = await register(admin, { name: 'gone', url: receiver.url });
@@ -67,7 +67,7 @@ test('a receiver that returns 410 is disabled, says so, and can be enabled again
   assert.equal((await read(admin, id)).status, '1');
 });
 
-test('a new secret is shown once after a warning, and both secrets sign for a day', async () => {
+test('a new secret is shown once after a warning, and both secrets sign messages for a day', async () => {
   const admin = await service.createTenant();
   const receiver = await Receiver.start();
   const { data } = await admin.post(WEBHOOKS, { name: 'signed', url: receiver.url });
@@ -91,7 +91,7 @@ test('a new secret is shown once after a warning, and both secrets sign for a da
   await waitFor('the message arrives', () => receiver.all.length > 0);
   const [message] = receiver.all;
   for (const each of [secret, data.secret]) new Webhook(each).verify(message?.body ?? '', message?.headers ?? {});
-  // Another rotation would invalidate the first secret, which the dialog says.
+  // The dialog warns that another rotation would invalidate the first secret.
   await chooseAction('signed', '轮换签名密钥');
   await warning.getByText('它会立即失效').waitFor();
 });
