@@ -31,7 +31,7 @@ async function expectRejectedByAll(
   { status, reason, fields = {}, where = () => true }: ExpectedError,
 ) {
   const before = await storedState(service);
-  // Everyday each operation gets one of the cases.
+  // In the everyday run, each operation gets one of the cases.
   const calls = cases.flatMap(([what, sent], n) =>
     sample(withBody.filter(where), cases.length, n).map((operation) => ({
       what,

@@ -79,7 +79,7 @@ for (const [n, operation] of operations.filter(({ body }) => body).entries()) {
     const cases = fieldsOf(schema).flatMap(({ name, schema }, field) => {
       const values = invalidValues(schema);
       assert.ok(values.length >= 4, `too few wrong values for ${name}`);
-      // Everyday a field of several operations gets other values in each of them.
+      // In the everyday run, a field of several operations gets other values in each of them.
       return sample(values, Math.min(values.length, 10), field + n).map((json) => ({ name, json }));
     });
     await runCases(cases, async ({ name, json }) => {

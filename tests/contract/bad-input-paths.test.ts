@@ -115,7 +115,7 @@ const bodies: Record<string, unknown> = {
   PATCH: {},
 };
 
-/** Parameters that a test covers. Everyday each one is sent to the first operation that has it. */
+/** Parameters that a test covers. The everyday run sends each one to the first operation that has it. */
 const covered = new Set<string>();
 
 for (const operation of operations) {

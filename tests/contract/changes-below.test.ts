@@ -60,7 +60,7 @@ test('below=true returns the changes of a tenant and of all tenants below, once 
     `${low.tenantId} department created`,
     `${low.tenantId} user created`,
   ]);
-  // The same rows on pages of any size, and the same changes as in the audit log and in each feed.
+  // Pages of any size have the same rows, and the audit log and each feed have the same changes.
   for (const limit of [1, 3]) assert.deepEqual(await readAllBelow(top, limit), rows);
   const { data: audit } = await top.get(`${CHANGES}/list?limit=500`);
   const audited = audit.rows.filter(({ resource }: Row) => resource !== 'login');
@@ -168,7 +168,7 @@ test('the stream with below sends the changes of all tenants below, with the cur
   assert.deepEqual((await readBelow(top, { after: idOfEvent(event) as string })).rows, []);
 });
 
-test('the stream sends the cursor behind changes of other tenants that follow the last change of the subtree', async () => {
+test('the stream sends the cursor after changes of other tenants that follow the last change of the subtree', async () => {
   const [top, other] = [await service.createTenant(), await service.createTenant()];
   const { next } = await readBelow(top);
   await top.createDepartment();
@@ -184,7 +184,7 @@ test('a tenant that moves leaves one subtree and joins another, together with th
   const [from, to] = [await service.createTenant({}, above), await service.createTenant({}, above)];
   const team = await service.createTenant({}, from);
   const group = await service.createTenant({}, team);
-  // An update moves the row of the parent behind that of the child.
+  // An update stores the row of the parent after that of the child.
   await from.patch(`${TENANTS}/${team.id}`, { tenantName: 'team' });
   await group.createDepartment({ deptName: 'before' });
   const [atAbove, atFrom, atTo] = await Promise.all(

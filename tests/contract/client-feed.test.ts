@@ -79,7 +79,7 @@ for (const kind of ['changes', 'streamChanges'] as const) {
   });
 }
 
-test('long polling repeats at most one response after a crash: its cursor moves with the last change of it', async () => {
+test('long polling repeats at most one response after a crash: the cursor advances with the last change of a response', async () => {
   const { admin, client } = await createFeed();
   for (const deptName of ['a', 'b', 'c']) await admin.createDepartment({ deptName });
   const cursors: string[] = [];
@@ -156,7 +156,7 @@ test('a webhook of the service is verified, and forged, changed and old messages
   ];
   for (const [name, args] of rejected) await assert.rejects(verifyWebhook(...args), WebhookVerificationError, name);
 
-  // A second signature, as during a rotation, made by the library of the standard.
+  // Two signatures, as during a rotation: the library of the standard makes the valid one.
   const time = new Date();
   const signed = `v1,AAAA ${new Webhook(other).sign('msg_2', time, body)}`;
   const rotated = {
@@ -167,7 +167,7 @@ test('a webhook of the service is verified, and forged, changed and old messages
   assert.equal((await verifyWebhook(other, rotated, body)).id, 'msg_2');
 });
 
-// The last test: it moves the clock, after which the token of `service.root` has expired.
+// This must be the last test: it moves the clock, after which the token of `service.root` has expired.
 test('the stream gets a new token when its token expires, and continues', async () => {
   const admin = await service.createTenant();
   const refreshes: string[] = [];

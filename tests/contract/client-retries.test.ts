@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type ClientOptions, createClient, isApiError, NetworkError } from '../../client/src/main.ts';
 import { shareService } from '../support/service.ts';
 
-/** What the client does when a request fails. A `fetch` between client and service makes the failures. */
+/** What the client does when a request fails. A `fetch` between client and service simulates the failures. */
 
 const service = await shareService();
 const admin = await service.createTenant();
@@ -11,7 +11,7 @@ const QUICK = { minDelayMs: 1 };
 
 type Step = 'send' | 'fail' | 'lose' | Response;
 
-/** Fails the first requests as told, then sends all others. `lose` sends a request and drops its response. */
+/** Handles the first requests as `steps` says and sends all others. `lose` sends a request and drops its response. */
 function connect(steps: Step[], options: ClientOptions = {}) {
   const keys: (string | null)[] = [];
   const unreliable: typeof fetch = async (url, init) => {
@@ -28,9 +28,9 @@ function connect(steps: Step[], options: ClientOptions = {}) {
   return { client: createClient({ ...common, ...options }), keys };
 }
 
-const refusal = (status: number, reason: string, headers: Record<string, string> = {}) =>
+const errorResponse = (status: number, reason: string, headers: Record<string, string> = {}) =>
   Response.json({ code: status, msg: reason, data: { reason } }, { status, headers });
-const busy = (retryAfter: string) => refusal(503, 'TOO_BUSY', { 'retry-after': retryAfter });
+const busy = (retryAfter: string) => errorResponse(503, 'TOO_BUSY', { 'retry-after': retryAfter });
 
 test('a read is sent again after network errors, and responses of a proxy count as such', async () => {
   const html = new Response('<h1>Bad Gateway</h1>', { status: 502, headers: { 'content-type': 'text/html' } });
@@ -54,7 +54,7 @@ test('a write whose response is lost is sent again with the same key and takes e
   assert.match(String(keys[0]), /^[0-9a-f]{32}$/);
 });
 
-test('each write has a key of its own unless the caller gives one', async () => {
+test('each write has its own key unless the caller gives one', async () => {
   const { client, keys } = connect([]);
   const body = { deptName: '键' };
   await client.createDepartment({ body });
@@ -84,7 +84,7 @@ test('a request without a key that is not a read is never sent again', async () 
 });
 
 test('Retry-After is honoured for 429 and 503, as seconds and as a date', async () => {
-  const limited = refusal(429, 'TOO_MANY_REQUESTS', { 'retry-after': '1' });
+  const limited = errorResponse(429, 'TOO_MANY_REQUESTS', { 'retry-after': '1' });
   const { client, keys } = connect([limited, busy('0'), busy(new Date(Date.now() - 1000).toUTCString())]);
   const start = performance.now();
   await client.createDepartment({ body: { deptName: '等待' } });
@@ -95,9 +95,9 @@ test('Retry-After is honoured for 429 and 503, as seconds and as a date', async 
 
 test('errors without Retry-After, other errors and pauses that are too long are not retried', async () => {
   const cases: [Response, string][] = [
-    [refusal(503, 'TOO_BUSY'), 'TOO_BUSY'],
-    [refusal(500, 'INTERNAL', { 'retry-after': '0' }), 'INTERNAL'],
-    [refusal(409, 'DEPT_CYCLE', { 'retry-after': '0' }), 'DEPT_CYCLE'],
+    [errorResponse(503, 'TOO_BUSY'), 'TOO_BUSY'],
+    [errorResponse(500, 'INTERNAL', { 'retry-after': '0' }), 'INTERNAL'],
+    [errorResponse(409, 'DEPT_CYCLE', { 'retry-after': '0' }), 'DEPT_CYCLE'],
     [busy('61'), 'TOO_BUSY'],
   ];
   for (const [response, reason] of cases) {
@@ -107,7 +107,7 @@ test('errors without Retry-After, other errors and pauses that are too long are 
   }
 });
 
-test('a signal ends a call while it waits, while it is sent, and before', async () => {
+test('a signal ends a call that waits, that is being sent or that has not been sent yet', async () => {
   const waiting = new AbortController();
   const { client, keys } = connect([busy('50')], {
     onAttempt: () => setImmediate(() => waiting.abort(new Error('enough'))),
@@ -132,7 +132,7 @@ test('an attempt that takes longer than timeoutMs counts as a network error', as
   await assert.rejects(client.readTree({}, { timeoutMs: 5 }), NetworkError);
 });
 
-test('the same policy can be replaced by a function, which sees what failed', async () => {
+test('a function can replace the retry policy, and gets whether the request is a read and the number of attempts', async () => {
   const seen: [boolean, number][] = [];
   const { client } = connect(['fail', 'fail'], {
     retry: async ({ isRead, attempts }) => seen.push([isRead, attempts]) > 0,

@@ -163,7 +163,7 @@ test('a file is uploaded, and a list is downloaded as a file', async () => {
   await assert.rejects(connect({ key: 'wrong' }).exportDepartments(), (error) => isApiError(error, 'INVALID_TOKEN'));
 });
 
-test('a success may be a file or a stream if the caller asks for it, but never a page', async () => {
+test('a success may be a file or a stream if the caller asks for it, but never an HTML page', async () => {
   const client = connect();
   const body = { file: new Blob([csv([['部门路径'], ['事业部']])]) };
   const report = await client.importDepartments({ mode: 'preview', report: 'csv', body });
@@ -206,7 +206,7 @@ test('a key needs no refresh: its errors are final', async () => {
   assert.deepEqual(paths, [`${DEPTS}/tree`, DEPTS, `${DEPTS}/tree`]);
 });
 
-test('operations in the form of the OAuth standards return their own form', async () => {
+test('OAuth operations return the responses and errors of their standard', async () => {
   const { data: key } = await connect().addKey({ body: { keyName: 'oauth', permissions: ['dept:read'] } });
   const grant = { grant_type: 'client_credentials', client_id: String(key.keyId) };
   const { data } = await connect().issueToken({ body: { ...grant, client_secret: String(key.key) } });

@@ -1,7 +1,7 @@
 import { DEPTS } from '../support/expect.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 
-/** What the tests of deep trees share. */
+/** Helpers for tests of deep trees. */
 
 export const startDeepTrees = () => startService({ BANYAN_DEPARTMENT_LEVELS: '20000' });
 

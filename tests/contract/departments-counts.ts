@@ -1,4 +1,4 @@
-/** What the tests of the counts in trees share. */
+/** Helpers for tests of the counts in trees. */
 
 export interface Node {
   deptId: number;

@@ -25,7 +25,7 @@ async function createChildren(count: number, orderNum = (_n: number) => 0) {
 const numbered = (...ids: string[]) => ids.map((id, at) => [Number(id), at + 1]);
 
 describe('Order of children', () => {
-  test('listed children come first in the given order, the others keep their order behind them', async () => {
+  test('listed children come first in the given order, the others follow in their former order', async () => {
     const { parent, ids } = await createChildren(6, (n) => [9, 3, 3, -4, 0, 3][n] as number);
     const [a, b, c, d, e, f] = ids as unknown as [string, string, string, string, string, string];
     expectOk(await order(parent, [f, Number(a)]));

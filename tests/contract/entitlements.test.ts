@@ -54,7 +54,7 @@ test('a member reads what they may use: service, menus, rules, quotas, roles and
   assert.equal(quotas.find(({ quota }: { quota: string }) => quota === 'merchant').left, 3);
 });
 
-test('members read only their own, and another user requires user:read', async () => {
+test('members read only their own entitlements, and reading those of another user requires user:read', async () => {
   const other = await service.createMember(admin, { userName: 'other' });
   expectError(await member.get(`${path}?userId=${other.id}`), 403, 'NOT_ALLOWED');
   expectError(await member.get(`${path}?tenantId=${above.tenantId}`), 403, 'NOT_ALLOWED');
@@ -65,7 +65,7 @@ test('members read only their own, and another user requires user:read', async (
   expectError(await admin.get(`${path}?userId=${other.id}`), 404, 'USER_NOT_FOUND');
 });
 
-test('what is left of a quota leaves out what this tenant has used and reserved, and not what others have', async () => {
+test('what is left of a quota is its total minus what this tenant, and no other, has used and reserved', async () => {
   const tenants = [await service.createTenant({}, above), await service.createTenant({}, above)] as const;
   const [busy, idle] = tenants;
   for (const { tenantId } of tenants) await above.put(`/system/quota-api/calls?tenantId=${tenantId}`, { total: 10 });

@@ -190,7 +190,7 @@ test('an export of tenants has the documented fields, and ids beyond 2^53 are ex
   });
   const [first] = await exportedRows(admin, `${TENANTS}/export?format=csv&status=1`, EN);
   assert.deepEqual([first?.['Internal ID'], first?.['Admission model']], [below, long], 'csv cells have any length');
-  assert.equal((await sheetsOf(bytes))[0]?.rows.length, 2, 'without filters: the own tenant and those below');
+  assert.equal((await sheetsOf(bytes))[0]?.rows.length, 2, 'without filters: the tenant of the caller and those below');
 });
 
 test('administrators export a tenant below with tenantId', async () => {
@@ -207,7 +207,7 @@ test('administrators export a tenant below with tenantId', async () => {
   );
 });
 
-test('an API key needs export, and nothing else', async () => {
+test('an API key needs only the permission `export` to export', async () => {
   const keyWith = async (...permissions: string[]) => {
     const { data } = await admin.post('/system/key-api', { keyName: permissions.join(), permissions });
     return Object.assign(Object.create(admin), { token: data.key }) as Client;
@@ -242,7 +242,7 @@ test('an export of many pages has every row once, in the order of creation', asy
     Array.from({ length: count }, (_, n) => 5_000_001 + n),
   );
   assert.equal(rows.at(1_200)?.部门路径, '部门 1/部门 12/部门 120/部门 1201');
-  // Everyday the export above as a workbook is enough.
+  // The everyday run does without a large workbook: the first test reads a small one.
   if (!isLong) return;
   const [sheet] = await sheetsOf((await download(large, `${DEPTS}/export`)).bytes);
   assert.equal(sheet?.rows.length, count + 1);

@@ -26,7 +26,7 @@ async function preview(file: Buffer, kind: 'dept' | 'user' = 'dept', headers = {
   return data.table;
 }
 
-const expectRefusal = async (file: Buffer, reason: string) => {
+const expectRejected = async (file: Buffer, reason: string) => {
   const response = await importFile(tenant, 'dept', 'preview', file);
   assert.equal(response.data?.reason, reason, response.text);
   return response;
@@ -55,7 +55,7 @@ test('csv files are read in UTF-8 and UTF-16, with and without a byte order mark
     Buffer.from('部门路径;联系电话\n总部;010-1\n总部/甲,乙;010-2\n'),
     Buffer.from('部门路径\t联系电话\n总部\t010-1\n总部/甲,乙\t010-2\n'),
   ];
-  // Everyday one file is read here. The other tests send UTF-8 without a byte order mark.
+  // The everyday run reads one file here. The other tests send UTF-8 without a byte order mark.
   for (const file of sample(files, files.length, 2)) {
     const rows = await preview(file);
     assert.deepEqual(
@@ -99,7 +99,7 @@ test('columns are found by either language, by an alias, below a title, or by th
   assert.deepEqual(data.columns[2], { field: 'orderNum', column: 'C', header: 'Display order' });
 });
 
-test('a cell that does not contain what its author saw is an error that says what would be right', async () => {
+test('a date, a formula without a result and a number in scientific notation are errors that say how to correct the cell', async () => {
   const cells = new Map([
     ['2,1', { formula: 'B1&"x"', value: null }],
     ['3,1', { value: '#N/A', type: 'error' }],
@@ -131,15 +131,15 @@ test('a cell that does not contain what its author saw is an error that says wha
   assert.match(lost?.errors[0]?.msg ?? '', /科学计数法/);
 });
 
-test('a file that is empty, of another kind, or protected is refused with what to do', async () => {
+test('a file that is empty, of another kind, protected or without a required column is rejected with advice', async () => {
   const unreadable = [
     Buffer.alloc(0),
     Buffer.from('\n\n,,\n'),
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff, 0xff]),
     Buffer.from('PK\u0003\u0004 not a zip file'),
   ];
-  for (const file of sample(unreadable, 4)) await expectRefusal(file, 'FILE_UNREADABLE');
-  const lacking = await expectRefusal(
+  for (const file of sample(unreadable, 4)) await expectRejected(file, 'FILE_UNREADABLE');
+  const lacking = await expectRejected(
     csv([
       ['负责人', '状态'],
       ['a', '正常'],
@@ -147,7 +147,7 @@ test('a file that is empty, of another kind, or protected is refused with what t
     'COLUMNS_MISSING',
   );
   assert.match(lacking.msg, /部门路径/);
-  const { msg } = await expectRefusal(Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'FILE_UNREADABLE');
+  const { msg } = await expectRejected(Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'FILE_UNREADABLE');
   assert.match(msg, /\.xls/);
 });
 

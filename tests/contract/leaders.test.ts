@@ -160,8 +160,8 @@ describe('The leader of a department', () => {
   });
 });
 
-describe('The past', () => {
-  test('shows the leader and their name as they were', async () => {
+describe('The former leader of a department', () => {
+  test('is shown with the name of that time by reads of the past', async () => {
     const [first, second] = [await createPerson('旧名'), await createPerson('继任')];
     const top = await admin.createDepartment();
     const id = await admin.createDepartment({ parentId: top, leaderId: first });

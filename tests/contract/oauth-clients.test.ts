@@ -157,7 +157,7 @@ const cases: Case[] = [
     expected: '403 KEY_ADDRESS_REFUSED',
   },
   {
-    what: 'rotated without grace',
+    what: 'rotated without a grace period',
     act: (id) => admin.post(`/system/key-api/${id}/rotate`, { graceSeconds: 0 }),
     expected: '401 INVALID_KEY',
   },

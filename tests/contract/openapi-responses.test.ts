@@ -304,7 +304,7 @@ test('every operation returns authentication, path and body errors as documented
         [415, admin, { raw: 'x', headers: { 'content-type': 'text/plain' } }],
       );
     }
-    // Everyday an operation gets a part of the failures, alternately in each form.
+    // In the everyday run, an operation gets some of the failures, alternately in each form.
     for (const [at, [status, client, sent]] of sample(failures, 4, n).entries()) {
       for (const accept of sample(['application/json', 'application/problem+json'], 2, at)) {
         const response = await call(client, id, { ...sent, headers: { ...sent.headers, accept } });

@@ -1,11 +1,11 @@
-// Only in the long run: loading Redocly takes a second of CPU time; contract/openapi tests the rules of our own, and contract/openapi-responses compiles the schemas.
+// Only in the long run: loading Redocly takes a second of CPU time; contract/openapi tests our own rules, and contract/openapi-responses compiles the schemas.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Config, createConfig, lintFromString } from '@redocly/openapi-core';
 import { readDocument } from '../support/openapi.ts';
 import { shareService } from '../support/service.ts';
 
-/** Checking a call with the type of its argument takes the compiler as long as a tenth of all files. */
+/** A narrow type: checking a call with the real type would take the compiler as long as a tenth of all files. */
 const configure = createConfig as unknown as (settings: { extends: string[] }) => Promise<Config>;
 
 const document = await readDocument(await shareService());

@@ -69,7 +69,7 @@ describe('quotas of the tenants below', () => {
   const summary = ({ rows }: { rows: Record<string, unknown>[] }) =>
     rows.map(({ tenantId, quota, used, recent }) => [tenantId, quota, used, recent]);
 
-  test('those that run out first at the rate of the last 30 days come first', async () => {
+  test('quotas that run out first at the rate of the last 30 days come first', async () => {
     const above = await service.createTenant();
     const [slow, fast, full, endless] = [
       await service.createTenant({ tenantName: 'slow', quotaBo: { merchant: 100, chainReport: 7 } }, above),

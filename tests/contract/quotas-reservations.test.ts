@@ -24,7 +24,7 @@ describe('reserve', () => {
     expectError(await admin.post(`${QUOTAS}/reservations/1/confirm`), 404, 'RESERVATION_NOT_FOUND');
   });
 
-  test('a released reservation is free again, as a whole', async () => {
+  test('releasing a reservation frees its whole amount', async () => {
     const admin = await tenantWith('calls', { total: 10 });
     const { reservationId } = dataOf(await reserve(admin, 'calls', 6));
     const path = `${QUOTAS}/reservations/${reservationId}`;
@@ -47,7 +47,7 @@ describe('reserve', () => {
     const path = `${QUOTAS}/reservations/${first.reservationId}`;
     expectError(await admin.post(`${path}/confirm`), 409, 'RESERVATION_ENDED', { state: 'expired' });
     assert.equal(dataOf(await consume(admin, 'calls', 7)).left, 0);
-    // The clock is set back: what was given away stays given away.
+    // The clock is set back: a reservation that has expired stays expired.
     clock.time = new Date(start);
     expectError(await admin.post(`${path}/confirm`), 409, 'RESERVATION_ENDED', { state: 'expired' });
     const confirmed = dataOf(await admin.post(`${QUOTAS}/reservations/${second.reservationId}/confirm`));
@@ -94,7 +94,7 @@ describe('periods', () => {
     clock.time = new Date(`${text}+08:00`);
   };
 
-  test('a period turns at midnight of the time zone, and at the end of February', async () => {
+  test('a new period begins at midnight of the time zone, also after 29 February', async () => {
     at('2028-02-28T23:00:00');
     const admin = await service.createTenant();
     for (const period of ['day', 'month', 'year']) expectOk(await put(root, admin, period, { total: 5, period }));

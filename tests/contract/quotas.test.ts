@@ -56,7 +56,7 @@ describe('quotas of a tenant', () => {
 });
 
 describe('consume', () => {
-  test('a use counts once, with its subject, and the use that is too large counts nothing', async () => {
+  test('a use counts once, with its subject, and a use that is too large does not count', async () => {
     const admin = await tenantWith('calls', { total: 5 });
     const first = dataOf(await consume(admin, 'calls', undefined, { subject: '甲' }));
     const { useId, ...numbers } = first;
@@ -100,7 +100,7 @@ describe('consume', () => {
     }
   });
 
-  test('a repeated Idempotency-Key repeats the answer and counts nothing, also after a refusal', async () => {
+  test('a repeated Idempotency-Key replays the response and counts nothing, also after an error', async () => {
     const admin = await tenantWith('calls', { total: 3 });
     const send = (key: string, amount: number) =>
       admin.post(`${QUOTAS}/consume`, { quota: 'calls', amount }, { headers: { 'idempotency-key': key } });

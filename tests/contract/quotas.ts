@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { expectOk, read } from '../support/expect.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
 
-/** What the tests of quotas share. */
+/** Helpers for tests of quotas. */
 
 export const QUOTAS = '/system/quota-api';
 

@@ -6,13 +6,13 @@ import { startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 import { fits, LIMIT, readAll } from './response-size.ts';
 
-/** Answers have at most 10 MB. The data is inserted by SQL, because creating it over HTTP would take long. */
+/** Responses have at most 10 MB. The data is inserted by SQL, because creating it over HTTP would be slow. */
 
 const queries: Query[] = [];
 const service = await startService({}, { wrapDatabase: captureQueries(queries) });
 const { superuser } = service;
 
-/** Creates a tenant with children whose `rules`, or menus, have about 450 kB. */
+/** Creates a tenant with children whose `rules` have more than 400 kB as JSON. */
 async function createLargeChildren(count: number) {
   const admin = await service.createTenant();
   for (let n = 0; n < count; n++) await admin.create(TENANTS, { tenantName: `child ${n}` });

@@ -18,7 +18,7 @@ test('the login page learns that there is no captcha, and which tenants it may o
   });
 });
 
-test('a login in the form of RuoYi has its answer, and one in ours has ours', async () => {
+test('a login in the form of RuoYi gets the response of RuoYi, and one in our form gets ours', async () => {
   const form = loginForm('000000', 'admin', PASSWORD);
   const tokens = dataOf(await plusUi(anonymous, 'POST', '/auth/login', form));
   assert.deepEqual(Object.keys(tokens).sort(), [

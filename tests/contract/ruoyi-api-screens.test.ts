@@ -89,7 +89,7 @@ test('the screen of departments lists, creates, moves and deletes', async () => 
   expectNotOffered(await plusUi(admin, 'GET', '/system/dept/list?deptCategory=A'), 'deptCategory');
 });
 
-test('up to 10,000 departments are listed, and more of them are an error, not a part', async () => {
+test('up to 10,000 departments are listed, and more are an error instead of a truncated list', async () => {
   const large = await service.createTenant();
   const { tenantId } = large;
   await dropSearchIndexes(service.superuser);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { PlusUiAnswer } from '../support/plus-ui.ts';
 import { startService } from '../support/service.ts';
 
-/** What the tests of the RuoYi adapter share. Requests have the methods, paths, queries, headers and bodies that plus-ui 5.2 sends. */
+/** Helpers for tests of the RuoYi adapter. Requests have the methods, paths, headers and bodies that plus-ui 5.2 sends. */
 
 export async function startRuoyiApi() {
   const service = await startService({

@@ -60,7 +60,7 @@ describe('names', () => {
     });
   }
 
-  test('a hit has what a list of results shows', async () => {
+  test('a hit has the fields that a list of results shows', async () => {
     assert.deepEqual(await search(admin, 'lwj'), [
       {
         ...{ kind: 'user', id: person, name: '李文杰', path: ['苏州工厂', '装配车间'], status: '0', matched: 'name' },
@@ -92,7 +92,7 @@ describe('names', () => {
     );
   });
 
-  test('letters that are no pinyin, and letters in another order, find nothing', async () => {
+  test('letters that are not pinyin, and letters in another order, find nothing', async () => {
     for (const q of ['iii', 'jwl', 'wenli', 'jieli', '杰文', 'uv']) assert.deepEqual(await namesFound(q), [], q);
   });
 });
@@ -198,7 +198,7 @@ describe('changes', () => {
   });
 });
 
-test('the input is checked', async () => {
+test('missing and invalid parameters are rejected, and special characters are accepted', async () => {
   for (const query of ['', '?q=']) expectInvalid(await admin.get(`/system/search-api${query}`), 'q', 'FIELD_REQUIRED');
   expectInvalid(await admin.get(`/system/search-api?q=${'a'.repeat(101)}`), 'q');
   expectInvalid(await admin.get('/system/search-api?q=a&limit=51'), 'limit');

@@ -35,7 +35,7 @@ describe('Users of a tenant that is not active, or below one', () => {
     ['not started', () => ({ startTime: dateInDays(1) }), 403, 'TENANT_NOT_STARTED'],
     ['ended', () => ({ endTime: dateInDays(-1) }), 403, 'TENANT_ENDED'],
   ];
-  // Everyday each cause concerns one of three tenants: that of the users, the one above it, or the one above both.
+  // In the everyday run, each cause concerns one of three tenants: that of the users, the one above it, or the one above both.
   for (const [n, [what, body, status, reason]] of causes.entries()) {
     test(`users of a tenant that is ${what} are rejected at once and admitted when it is active again`, () =>
       withinOneDay(async () => {

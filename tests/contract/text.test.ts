@@ -89,7 +89,7 @@ describe('Lengths are counted in characters', () => {
   }
 
   const rules = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'];
-  // Everyday one of them: contract/bad-input-limits sends all.
+  // The everyday run tests one of them: contract/bad-input-limits sends all.
   for (const rule of sample(rules, rules.length)) {
     test(`ruleBo.${rule} accepts 64 Ki characters and rejects one more`, async () => {
       for (const character of ['x', '😀']) {

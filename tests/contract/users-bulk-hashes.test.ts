@@ -61,7 +61,7 @@ describe('Imported password hashes', () => {
       good.replace('m=16,t=1', 'm=65536,t=5'),
       good.replace('t=1', 't=0'),
       good.replace('p=1', 'p=17'),
-      // Of 41 characters no bytes can be decoded; 42 may be a shorter hash.
+      // 41 base64 characters cannot be decoded; 42 may be a shorter hash.
       good.slice(0, -2),
       (await bcrypt(PASSWORD, 4)).replace('$04$', '$13$'),
       (await bcrypt(PASSWORD, 4)).replace('$04$', '$03$'),

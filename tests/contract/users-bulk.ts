@@ -3,7 +3,7 @@ import { PASSWORD } from '../support/database.ts';
 import { read, storedState, USERS } from '../support/expect.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 
-/** What the tests of POST /system/user-api/bulk share. It creates many users in one request. */
+/** Helpers for tests of POST /system/user-api/bulk, which creates many users in one request. */
 
 export async function startUsersBulk(start: () => Promise<Service> = startService) {
   const service = await start();
