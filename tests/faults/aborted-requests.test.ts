@@ -40,7 +40,7 @@ async function send(...requestTexts: string[]): Promise<net.Socket> {
 async function assertCollected() {
   let polls = 0;
   await waitFor('all requests are garbage-collected', async () => {
-    // Collecting garbage takes long: the pauses before and between collections double.
+    // Collecting garbage is slow: the pauses before and between collections double.
     if (![16, 32, 64, 128, 256].includes(++polls) && polls % 512 !== 0) return false;
     // Node.js itself references the last request for a moment.
     await setImmediate();

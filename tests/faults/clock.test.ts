@@ -16,7 +16,7 @@ const TENANTS = '/system/tenant-api';
 const HOUR = 3_600;
 const shiftedClock = fileURLToPath(new URL('./shifted-clock.js', import.meta.url));
 
-/** A node with a clock of its own, by which `run` runs what calls it. */
+/** A node with its own clock. Calls to the node go through `run`, which sets that clock. */
 interface ClockedNode {
   base: string;
   run<T>(work: () => Promise<T>): Promise<T>;
@@ -63,7 +63,7 @@ async function logIn({ base, run }: ClockedNode) {
 test('nodes whose clocks are two hours fast or slow accept each other’s tokens for their whole lifetime', async (t) => {
   const service = await shareService();
   const right: ClockedNode = { base: service.base, run: (work) => work() };
-  // A fast clock shows both: it issues tokens too late, and checks them too late.
+  // One fast clock is enough: its node both issues tokens and checks tokens at a later time.
   const shifted = isLong
     ? await Promise.all([2, -2].map((hours) => startShiftedNode(service.databaseUrl, hours * HOUR)))
     : [await startShiftedNodeHere(t, service, 2 * HOUR)];

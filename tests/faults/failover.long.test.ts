@@ -23,7 +23,7 @@ const isReady = async ({ base }: Node) => (await new Client(base).get('/health/r
 const faults: Record<string, (primary: Server) => unknown> = {
   'is killed': (primary) => primary.kill(),
   'is frozen': (primary) => primary.signal('SIGSTOP'),
-  'is cut off the network': (primary) => primary.proxy.cutOff(),
+  'is cut off from the network': (primary) => primary.proxy.cutOff(),
 };
 
 /** Loses the primary while 16 writers write through two nodes. Returns the time from the promotion to the first success. */
@@ -88,14 +88,14 @@ test('commits that wait for a frozen standby do not take more and more connectio
   await Promise.all(writers.map((writer) => writer.waitForAcknowledged(20)));
   standby.signal('SIGSTOP');
   const before = writers.map(({ acknowledged }) => acknowledged);
-  // Each node keeps ten connections, and asks the server on one more.
+  // Each node keeps ten connections, and checks the server through one more.
   const limit = 2 * (10 + 1) + 1;
   const { waiting } = await waitFor('commits wait for the standby', async () => {
     const counts = await primary.countConnections();
     return counts.waiting >= 2 ? counts : undefined;
   });
   const opened = nodes.map(({ db }) => db.connectionsOpened());
-  // The server is asked several times meanwhile.
+  // The nodes check the server several times meanwhile.
   for (let reads = 0; reads < 2_000; reads++) {
     for (const node of nodes) assert.equal((await node.as(root).get('/system/dept-api/list')).code, 200);
     const { all } = await primary.countConnections();
@@ -120,7 +120,7 @@ test('a start on a standby ends with one sentence, also as the role of the servi
     assert.match(run.stderr, /Banyan did not start\. The server at DATABASE_URL is a standby and takes no writes\./);
     assert.doesNotMatch(run.stderr, /\n +at /);
   }
-  // A primary is waited for, and each host is reported.
+  // With target_session_attrs=read-write, a start waits for a primary and reports each host.
   const run = startOnDatabase(
     `${alone(url)}?target_session_attrs=read-write`,
     {},

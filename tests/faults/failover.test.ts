@@ -6,7 +6,10 @@ import { isLong } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** The long run has the service's own limits. The others suit a slow machine: no result depends on how long something takes. */
+/**
+ * The long run has the service's own limits. Those of the everyday run suit a slow machine: no result depends on how long
+ * something takes.
+ */
 const connectionTiming = isLong
   ? { ...defaultConnectionTiming, waitMs: 10_000 }
   : { hostMs: 5_000, checkMs: 500, waitMs: 5_000 };
@@ -24,10 +27,11 @@ test('a service that starts with both servers uses the primary, whichever comes 
   );
   const id = await admin.createDepartment({ deptName: 'before' });
   await standby.promote();
-  // Nobody tells the service: its writes wait on the old primary, until it finds the new one.
+  // The service is not notified: its writes wait on the old primary until it finds the new one.
   await waitFor('a write succeeds', async () => (await admin.put('/system/dept-api', { deptId: id })).code === 200);
   // Now the new primary is unreachable and the old one is there: the service does not go back.
-  // In the long run its network drops all packets. Everyday it refuses connections, which no time limit has to reveal.
+  // In the long run its network drops all packets. In the everyday run it refuses connections, which takes no timeout to
+  // notice.
   if (isLong) standby.proxy.cutOff();
   else standby.proxy.close();
   await waitFor('nothing is answered with old data', async () => {

@@ -25,7 +25,7 @@ test('the password of the first administrator is in no environment', { skip: !is
   for (const each of [...withDescendants(Number(run.child.pid)), ...withDescendants(pid)]) {
     assert.ok(!environmentOf(each).includes(PASSWORD), `process ${each} of ${run.child.pid}, PostgreSQL ${pid}`);
   }
-  // Only its value was removed.
+  // The other settings are still in the environment.
   assert.match(environmentOf(Number(run.child.pid)), /BANYAN_ADMIN_USERNAME=first\0/);
 });
 
@@ -53,7 +53,7 @@ test('no acknowledged write is lost when the service is repeatedly killed under 
     // The check reads everything, so it runs only after every tenth kill.
     if (kill % 10 === 9) await writer.check();
   }
-  // The last start is in this process, because starting another one takes long.
+  // The last start is in this process, because starting another one is slow.
   const service = await serveInProcess({ BANYAN_DATA_DIR: dataDir });
   writer.moveTo(service.base);
   report(t, { kills, ...(await writer.check()), seed: firstSeed });

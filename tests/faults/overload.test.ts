@@ -15,7 +15,7 @@ import { databaseOf, startNode } from './node.ts';
  * while the departments are locked, so the figures do not depend on the machine.
  */
 
-/** The first test has the default limit. The others send fewer requests everyday, to nodes with a lower one. */
+/** The first test has the default limit. In the everyday run, the others send fewer requests to nodes with a lower one. */
 const LIMIT = scale(20, 200);
 const lowLimit = { limits: { requests: { min: LIMIT, max: scale(20, 1_000) } } };
 const service = await shareService();
@@ -103,7 +103,7 @@ test('clients that disconnect free their slots, however they disconnect', async 
   const cases: [clients: number, text: string, requests: number, disconnect: (socket: net.Socket) => void][] = [
     [5, get, 1, (socket) => socket.destroy()],
     [5, get, 1, (socket) => socket.resetAndDestroy()],
-    // Pipelined requests: those behind the first have no response of their own yet that could be closed.
+    // Pipelined requests: those behind the first have no response yet that could be closed.
     [3, get.repeat(5), 5, (socket) => socket.resetAndDestroy()],
     [2, get.repeat(5), 5, (socket) => socket.end()],
     [5, half, 1, (socket) => socket.resetAndDestroy()],

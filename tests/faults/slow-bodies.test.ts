@@ -82,7 +82,8 @@ test('the response deadline begins when the body has arrived', async () => {
 });
 
 test('the response deadline of an import begins when its file has arrived', async () => {
-  // The caller is loaded before the file is received, and that time does count. A slow machine needs more than the first of these.
+  // The caller is loaded before the file is received, and that time does count. A slow machine may exceed the first of these
+  // deadlines, so it doubles.
   let upload: PartialRequest | undefined;
   let node: Node;
   for (let ms = 200; ; ms *= 2) {

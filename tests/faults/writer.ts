@@ -62,7 +62,7 @@ export class Writer {
       const pair: Write[] = [1, 2].map(() => ({ key: randomUUID(), names: [randomUUID()] }));
       for (const write of pair) if (!(await this.retryUntilDone(write))) return;
       const names = pair.flatMap((write) => write.names);
-      // Delete about every other pair.
+      // Delete about every fourth pair.
       if (this.deleted.length > this.created.size / 4) continue;
       const ids = names.map((name) => this.created.get(name) as string);
       if (!(await this.retryUntilDone({ key: randomUUID(), names, ids }))) return;
