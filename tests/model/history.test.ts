@@ -149,7 +149,7 @@ for (const seed of seeds(scale(1, 3))) {
       const kind = pick(kinds);
       const { code } = await (writes[kind] as () => Promise<{ code: number }>)();
       tally.add(`${kind} ${code}`);
-      // Everyday every second step is compared.
+      // The everyday run compares every second step.
       if (!isLong && step % 2 > 0) continue;
       const time = await databaseTime(service);
       const paths = choosePaths();
