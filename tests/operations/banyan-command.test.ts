@@ -38,7 +38,7 @@ test('help lists every command, and explains each', () => {
   assert.equal(banyan('--version').stdout, `${version}\n`);
 });
 
-test('an unknown command is a mistake, and nothing is started', () => {
+test('an unknown command is an error, and nothing is started', () => {
   for (const name of ['toString', 'strat', '--port'].slice(0, scale(1, 3))) {
     const { status, stdout, stderr } = banyan(name);
     assert.deepEqual([status, stdout], [1, '']);

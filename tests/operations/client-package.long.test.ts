@@ -21,7 +21,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-package-'));
 afterFile(() => fs.rmSync(folder, { recursive: true }));
 const installed = path.join(folder, 'node_modules/@banyan/client');
 
-// Serves the files of the package to the browser. It has another origin than the service, so that needs CORS.
+// Serves the files of the package to the browser. Its origin is not that of the service, so the browser needs CORS.
 const files = http.createServer((request, response) => {
   const file = path.join(installed, new URL(String(request.url), 'http://x').pathname);
   if (!file.endsWith('.js')) return response.setHeader('content-type', 'text/html').end('<!doctype html>');

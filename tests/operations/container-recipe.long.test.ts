@@ -45,7 +45,7 @@ function copyInto(text: string, inRoot: (name: string) => string, stages: Record
     }
     for (const entry of fs.readdirSync(from))
       if (!isIgnored(entry)) copy(path.join(from, entry), inRoot(entry), 'copy');
-    // Those of the client are ignored too.
+    // .dockerignore also excludes these folders of the client.
     for (const ignored of ['client/dist', 'client/node_modules'])
       fs.rmSync(inRoot(ignored), { recursive: true, force: true });
   }
@@ -54,7 +54,7 @@ function copyInto(text: string, inRoot: (name: string) => string, stages: Record
 function runCommand(text: string, cwd: string, root: string, env: Record<string, string>) {
   // There is no registry, and perhaps no cache: the packages of this project are those that npm would install.
   if (text === 'npm ci') return copyPackages(cwd, { dev: true });
-  // Only a container has its own /data, and only root gives a folder to another user.
+  // Only a container has its own /data, and only root can change the owner of a folder.
   const owned = process.getuid?.() === 0 ? text : text.replace(/ && chown \S+ \S+$/, '');
   const command = owned.replaceAll(/(?<= )\/data\b/g, path.join(root, 'data'));
   const { status, stderr, stdout } = spawnSync('sh', ['-c', command], { cwd, env, encoding: 'utf8' });
@@ -66,7 +66,7 @@ test('every step of the Dockerfile runs, and the command starts the service twic
   const { arguments: args, stages } = readDockerfile();
   assert.match(String(args.NODE_IMAGE), /node:\d+-bookworm-slim$/, 'an image with glibc');
   assert.ok(stages.length === 2 && stages.every(({ from }) => /^\$\{NODE_IMAGE\}$/.test(from)));
-  // Packages can be linked to this folder more often than to that of the test run, which is in memory.
+  // Links to packages are more likely to work in this folder than in that of the test run, which is in memory.
   const folder = path.dirname(newDataFolder(os.tmpdir()));
   const roots = { build: path.join(folder, 'build'), '': path.join(folder, 'image') };
   let image = { environment: {}, metadata: {} as Record<string, string>, directory: '' };

@@ -1,4 +1,4 @@
-// Only in the long run: it fills two installations with a year of changes; demo makes the first five hundred changes of one.
+// Only in the long run: it fills two installations with a year of changes; demo makes the first three hundred changes of one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectOwner } from '../../db/driver.ts';
@@ -39,7 +39,7 @@ for (const language of ['zh', 'en'] as const) {
     const { databaseUrl, superuserUrl } = await createEmptyDatabase();
     const superuser = connectOwner({ url: superuserUrl });
     afterFile(() => superuser.end());
-    // Two at the same moment: one of them finds the installation filled.
+    // Two runs start at the same moment: one of them finds the installation filled.
     const runs = await Promise.all([fill(language, databaseUrl), fill(language, databaseUrl)]);
     const { logins, output, password } = runs.find(({ status }) => status === 0) ?? assert.fail(runs[0]?.output);
     const other = runs.find(({ status }) => status !== 0) ?? assert.fail('both have filled the installation');

@@ -8,12 +8,12 @@ import { PASSWORD } from '../support/service.ts';
 /** npm run demo, which fills an empty installation. */
 
 const DAY_MS = 86_400_000;
-/** A Thursday, as in the long run: the same changes every day. */
+/** A Thursday, as in demo.long.test.ts, so that the changes are the same on every day. */
 const LAST_THURSDAY = new Date(Math.floor(Date.now() / (7 * DAY_MS)) * 7 * DAY_MS);
-/** All changes take much longer. */
+/** The run ends with an error after this many changes: all of them would take much longer. */
 const CHANGES = 300;
 
-test('the changes of the demonstration data are made at their times, and an error ends it without a trace of the past', async () => {
+test('demonstration data is written with past times, and an error ends the run and removes the triggers that set them', async () => {
   const { databaseUrl, superuserUrl } = await createDatabase();
   const superuser = connectOwner({ url: superuserUrl });
   await superuser.unsafe(`
@@ -47,7 +47,7 @@ test('the changes of the demonstration data are made at their times, and an erro
   );
 });
 
-test('an unknown language is a mistake in the arguments', async () => {
+test('an unknown language or option is an error', async () => {
   const lines: string[] = [];
   const options = { environment: {}, print: (line: string) => void lines.push(line) };
   assert.equal(await runDemo(['--language', 'fr'], options), 1);

@@ -160,7 +160,7 @@ test('invalid, unknown and readable settings are found', async () => {
   assert.deepEqual([...checkEnvironment({}, file)], []);
 });
 
-test('limits of the version, the disk and the clock', () => {
+test('a version, a disk and a clock beyond their limits are problems', () => {
   const isProblem = ({ advice }: { advice?: string }) => advice !== undefined;
   assert.deepEqual(['18.20.4', '20.18.9', '20.19.0', '24.1.0'].map(checkNode).map(isProblem), [
     true,

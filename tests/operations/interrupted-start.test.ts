@@ -30,7 +30,7 @@ test('a stale lock file with the pid of another process does not prevent a start
   await neighbour.stop();
 });
 
-test('a start waits for a PostgreSQL whose socket was removed and whose last checkpoint takes long', async () => {
+test('a start waits for a PostgreSQL whose socket was removed and whose last checkpoint is slow', async () => {
   const dataDir = await usedDataFolder();
   await startEmbedded(dataDir, () => {});
   const { pid, socketDir } = postgresOf(dataDir);
@@ -65,7 +65,7 @@ const checkpointerOf = (pid: number) =>
   });
 
 test('the files of first starts that were killed are removed', async () => {
-  // A first start takes long.
+  // A first start is slow, so only the long run makes one.
   const dataDir = isLong ? newDataFolder() : await usedDataFolder();
   // In a container the next process may have the same pid as a killed one.
   for (const pid of [4_194_305, process.pid])

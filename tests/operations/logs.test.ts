@@ -13,7 +13,7 @@ import { isLong } from '../support/scale.ts';
 import { Client, PASSWORD, RELAXED_TIMING } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-/** Serves in this process, because starting another one takes long. */
+/** Serves in this process, because starting another one is slow. */
 async function serveHere(timing = {}) {
   const config = readConfig({ DATABASE_URL: databaseUrl, PORT: '0', BANYAN_LOG_LEVEL: 'trace' });
   const db = await openDatabase({ ...config, timing: NO_DEADLINES });

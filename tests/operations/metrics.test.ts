@@ -50,7 +50,7 @@ test('responses are counted by method, route and status, and the route never con
   await waitFor('one error is counted', async () => (await count('404')) === before.missing + 1);
 });
 
-test('paths and methods that are no operation share one label', async () => {
+test('paths and methods that match no operation share one label', async () => {
   for (const path of ['/a-secret-path', '/another?token=secret', '/%E4%BD%A0']) await anonymous.get(path);
   await anonymous.call('PROPFIND', '/a-secret-path');
   const { text } = await waitFor('they are counted', async () => {

@@ -48,7 +48,7 @@ test('a restore ends at the given second of the archive', async () => {
   );
   await sql.end();
   await restored.stop();
-  // The restored database continues the archive on a timeline of its own.
+  // The restored database continues the archive on a new timeline.
   assert.ok(fs.readdirSync(archive).includes('00000002.history'), fs.readdirSync(archive).join());
 });
 

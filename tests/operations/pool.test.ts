@@ -376,7 +376,7 @@ test('a tenant gets half of the slots while it is alone, and a quarter while ano
   tasks.push(start('quiet'));
   await setImmediate();
   assert.deepEqual(running, { noisy: 4, quiet: 1 });
-  // What runs already goes on. What ends is replaced only below a quarter.
+  // Running work continues. Work that ends is replaced only below a quarter.
   for (const end of ends.splice(0, 3)) end();
   await waitFor('the tenant has a quarter', () => running.noisy === 2);
   tasks.push(start('quiet'));

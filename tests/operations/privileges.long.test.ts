@@ -1,4 +1,4 @@
-// Only in the long run: it starts seven services, some with workers and a first start; process checks one service with its PostgreSQL.
+// Only in the long run: it starts six services, some with workers and a first start; faults/kill-service checks one service with its PostgreSQL.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -31,7 +31,7 @@ for (const workers of ['1', '2']) {
       const environment = environmentOf(each);
       assert.ok(!environment.includes(PASSWORD), `process ${each} of ${run.child.pid}, PostgreSQL ${pid}`);
     }
-    // Only its value was removed.
+    // The other settings are still in the environment.
     assert.match(environmentOf(Number(run.child.pid)), /BANYAN_ADMIN_USERNAME=first\0/);
     assert.equal(await run.stop(), 0, run.stderr);
   });

@@ -21,7 +21,7 @@ interface ResetOptions {
   environment?: Record<string, string>;
 }
 
-/** Resets a password on the service's database or another one. Runs in this process, because starting Node.js takes long. */
+/** Resets a password on the service's database or another one. Runs in this process, because starting Node.js is slow. */
 async function reset(
   args: string[],
   { input = '', environment = {}, databaseUrl = service.databaseUrl }: ResetOptions = {},

@@ -106,7 +106,7 @@ test('a traceparent of a later version is accepted', () => {
 const attribute = ({ attributes }: ExportedSpan, name: string) =>
   Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
 
-/** Starts two workers in the long run. Everyday it serves in this process, because starting others takes long. */
+/** Starts two workers in the long run. The everyday run serves in this process, because starting others is slow. */
 async function startTraced(settings: Record<string, string>) {
   const all = { ...environment, ...settings };
   if (isLong) {
@@ -148,7 +148,7 @@ test('with OTEL_EXPORTER_OTLP_ENDPOINT each request is exported as a span of its
   const notFound = await spanOf(`GET ${DEPTS}/:id`);
   assert.equal(attribute(notFound, 'url.path'), missing);
   assert.equal(Number(attribute(notFound, 'http.response.status_code')), 404);
-  assert.ok(!notFound.status.code && !notFound.status.message, 'a client error is no error of the server');
+  assert.ok(!notFound.status.code && !notFound.status.message, 'a client error is not an error of the server');
   const login = await waitFor('the login begins a trace', () =>
     collector.spans.find(({ name }) => name === 'POST /auth/login'),
   );

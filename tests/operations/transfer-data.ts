@@ -30,7 +30,7 @@ async function fill(admin: Client): Promise<void> {
   await admin.post('/system/key-api', { keyName: 'reader', permissions: ['dept:read'] });
 }
 
-/** All that a tenant's administrator can read. Logins are left out, because a login to the second service is one. */
+/** All that a tenant's administrator can read. Logins are left out, because logging in to the second service adds one. */
 export async function readAll(admin: Client): Promise<Record<string, unknown>> {
   const reads: Record<string, unknown> = {};
   const read = async (url: string) => {

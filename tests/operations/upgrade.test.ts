@@ -55,7 +55,7 @@ test('a database is upgraded under load, and no write is lost', async () => {
   assert.deepEqual(lines, []);
 });
 
-test('a migration that would break nodes of the last release is refused, unless it completes an earlier one', () => {
+test('a migration that would break nodes of the last release is rejected, unless it completes an earlier one', () => {
   const earlier = ['0001_baseline.sql', '0002_fax.sql'];
   const check = (sql: string) => checkMigration('0003_next.sql', sql, earlier);
   for (const statement of [

@@ -37,7 +37,7 @@ export const callOverNewConnections = ({ base, token }: Client) => {
   return call;
 };
 
-/** Sends requests until so many live workers have answered. Returns their process ids. */
+/** Sends requests until this many live workers have answered. Returns their process ids. */
 export const waitForAnswers = (of: Run, call: ReturnType<typeof callOverNewConnections>, workers: number) =>
   waitFor(`${workers} workers have answered`, async () => {
     await call('GET', '/health/live');
