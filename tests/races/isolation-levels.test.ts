@@ -51,7 +51,7 @@ async function assertLevels(service: Service) {
   const parent = await admin.createDepartment({ deptName: 'parent' });
   const removed = await whileChildIsInserted(service, admin, parent, () => admin.delete(`${dept}/${parent}`));
   expectError(removed, 409, 'DEPT_HAS_CHILDREN');
-  // Both of them write the same row. In `read committed` the second waits and goes on; otherwise it would have to be retried.
+  // All of these write the same row. In `read committed` each waits and continues; otherwise it would have to be retried.
   const responses = await Promise.all(
     Array.from({ length: 8 }, (_, n) => admin.put(dept, { deptId: parent, deptName: `v${n}` })),
   );

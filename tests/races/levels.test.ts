@@ -35,7 +35,7 @@ async function moveDuringCreation(
     held = true;
     await released;
   };
-  // With a key, the creation has a transaction of its own.
+  // With a key, the creation has its own transaction.
   const creating = admin.post(DEPTS, { parentId: below }, { headers: { 'idempotency-key': 'slow' } });
   await waitFor('the creation has its locks', () => held);
   let moved = false;

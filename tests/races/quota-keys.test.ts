@@ -50,7 +50,7 @@ const countTransactions = async ({ tenantId }: Client): Promise<number> => {
   return count;
 };
 
-test('uses with an Idempotency-Key share transactions, in the own tenant and in one below', async () => {
+test('uses with an Idempotency-Key share transactions, in the tenant of the caller and in one below', async () => {
   const count = scale(16, 40);
   for (const acting of [false, true]) {
     const above = await service.createTenant();

@@ -19,7 +19,7 @@ const numbersOf = async (client: Client, quota: string) => {
   return [found.used, found.reserved, found.left];
 };
 
-/** Every counter has what its uses and its reservations say, and never more than its total. */
+/** Asserts that every counter equals the sums of its uses and of its reservations. */
 async function assertExact() {
   const wrong = await superuser`
     select c.tenant_id, c.quota, c.used, c.reserved from banyan.quota_counters c
@@ -91,7 +91,7 @@ test('uses of several pools on one path neither deadlock nor exceed any of them,
   report(t, { seed: firstSeed, moves, ...tally.counts });
 });
 
-test('what expires while it is confirmed is used once, by the reservation or by another', async (t) => {
+test('an amount whose reservation expires while it is confirmed is used at most once', async (t) => {
   const { pick } = seededRandom(firstSeed);
   const above = await service.createTenant();
   const admin = await service.createTenant({}, above);

@@ -13,7 +13,7 @@ const at = (node: typeof nodeA, client: Client) => new Client(node.base, client.
 const find = async (client: Client, q: string): Promise<string[]> =>
   (await read(client, `/system/search-api?q=${encodeURIComponent(q)}`)).map(({ id }: { id: string }) => id);
 
-test('after an acknowledged change every node finds a name, and no longer the one before', async (t) => {
+test('after an acknowledged change every node finds the new name and no longer the former one', async (t) => {
   const admin = await nodeA.createTenant();
   const nodes = [at(nodeA, admin), at(nodeB, admin)] as const;
   const rounds = scale(1, 50);
@@ -32,8 +32,8 @@ test('after an acknowledged change every node finds a name, and no longer the on
           assert.deepEqual(await find(node, `${side}线${number(n)}`), [deptId]);
           assert.deepEqual(await find(node, `${side}厂 线${number(n)}`), [deptId]);
           assert.deepEqual(await find(node, `${side}方${number(n)}`), [userId]);
-          assert.deepEqual(await find(node, `${side}线${number(n - 1)}`), [], 'the name before');
-          assert.deepEqual(await find(node, `${side}方${number(n - 1)}`), [], 'the name before');
+          assert.deepEqual(await find(node, `${side}线${number(n - 1)}`), [], 'the former name');
+          assert.deepEqual(await find(node, `${side}方${number(n - 1)}`), [], 'the former name');
         }
       }
     }),
