@@ -9,8 +9,8 @@ import { absent, dept, people, quotas, tenant } from './cross-tenant-calls/targe
 
 /**
  * Calls every operation that takes `?tenantId=` for a tenant below, with callers that may and callers that may not.
- * Everyday the callers that may are tested with row security and those that may not without it, where it hides no mistake of
- * the code.
+ * The everyday run tests the callers that may with row security, and those that may not without it, where it hides no mistake
+ * of the code.
  */
 export async function testActing(service: Service, rowSecurity: 'with' | 'without'): Promise<void> {
   const above = await service.createTenant();
@@ -58,8 +58,8 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
     if (isLong || rowSecurity === 'without') {
       test(`a tenant outside the caller's scope is answered like one that does not exist: ${title}`, async () => {
         const before = await storedState(service);
-        // Everyday two of the callers and one malformed code, others for each operation.
-        const refused = sample(outsiders, 4, n).map(async ([name, client, code]) => {
+        // The everyday run tests two of the callers and one malformed code, others for each operation.
+        const rejected = sample(outsiders, 4, n).map(async ([name, client, code]) => {
           const response = await call(client, `tenantId=${code}`, target);
           const isMember = client === memberAbove || client === memberLow;
           assert.equal(outcomeOf(response), isMember && !forMembers ? '403 NOT_ALLOWED' : '403 OTHER_TENANT', name);
@@ -72,7 +72,7 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
           assert.match(String(first), /^400 /, malformed);
           assert.equal(other, first, malformed);
         });
-        await Promise.all([...refused, ...invalid]);
+        await Promise.all([...rejected, ...invalid]);
         assert.deepEqual(await storedState(service), before, 'the database changed');
       });
     }

@@ -77,7 +77,7 @@ function idsFor(name: string, ids: Ids): string[] | undefined {
 
 const texts = new Map<string, fc.Arbitrary<string>>();
 
-/** Text that matches the schema. Arbitraries of text take long to create, and do not depend on the ids: each is created once. */
+/** Text that matches the schema. Arbitraries of text are slow to create, and do not depend on the ids: each is created once. */
 function validText({ pattern, minLength = 0, maxLength }: Schema): fc.Arbitrary<string> {
   const key = JSON.stringify([pattern, minLength, maxLength]);
   const known = texts.get(key);

@@ -80,8 +80,8 @@ export async function testCrossTenantAccess(service: Service): Promise<void> {
   };
   const called = Object.entries(outsiders);
   /**
-   * The callers of the nth operation. Everyday the administrators of other tenants take turns, and so do callers whose token
-   * is rejected.
+   * The callers of the nth operation. In the everyday run, the administrators of other tenants take turns, and so do callers
+   * whose token is rejected.
    */
   const callersOf = (n: number): [string, Client][] => {
     if (isLong) return called;
@@ -207,7 +207,7 @@ const tokenErrors: Record<string, string> = {
 };
 
 /**
- * These operations have tests of their own: each caller ends their own session, or creates a webhook or key of their own.
+ * These operations have tests of their own: each caller ends their own session, or creates their own webhook or key.
  * introspection.test.ts covers the last one, which only API keys may call.
  */
 const testedSeparately = ['POST /auth/logout', `POST ${hook}`, `POST ${keys}`, 'POST /auth/introspect'];

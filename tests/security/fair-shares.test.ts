@@ -74,7 +74,7 @@ test('the tenants of a subtree together get one share of the request slots and s
     return { all: Promise.all(floods.map(({ all }) => all)) };
   });
   await all;
-  // The subtree has four streams by two tenants, and makes room for as many as it keeps.
+  // Two tenants of the subtree open four streams. Two of these make room for the streams of another tenant.
   for (const client of [children[0], children[0], children[1], children[1], quiet, quiet]) {
     const stream = openRequest(node.as(client as Client), STREAM);
     await waitFor('the stream has a response', () => stream.status > 0);

@@ -120,7 +120,7 @@ for (const [n, { what, kind, call, ...row }] of calls.entries()) {
     };
     for (const [whose, { [kind]: theirs }] of sample(Object.entries(foreign), 2, n)) {
       // A deleted record counts as unknown. Only for a new parent does the interface reveal that a tenant exists.
-      // Everyday the deleted records of others are left out.
+      // The everyday run leaves out the deleted records of others.
       const same = [
         ...(revealsExistence ? [] : [theirs.live]),
         ...(revealsExistence || isLong ? [theirs.deleted] : []),

@@ -44,7 +44,7 @@ const send = (fixture: Fixture, { operation, path, headers, raw, caller }: Gener
   fixture[caller].call(operation.method, path, undefined, {
     headers,
     ...(raw === undefined ? {} : { raw }),
-    // Failed logins lock an address, so use another one than the fixtures log in from.
+    // Failed logins lock an address, so do not use the one that the fixtures log in from.
     from: '127.0.0.9',
   });
 

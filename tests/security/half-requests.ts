@@ -2,7 +2,7 @@ import net from 'node:net';
 
 /**
  * Opens connections that send half a request and nothing more, and never end themselves, even when the service has ended its
- * side. A process of its own, because the connections of both sides together may exceed the limit of open files. The test
+ * side. It is a separate process, because the connections of both sides together may exceed the limit of open files. The test
  * says over IPC how many to open, and gets the number of connections that were answered with 408.
  */
 let answered = 0;

@@ -62,7 +62,7 @@ const sheetOf = (rows: string) =>
   );
 const row = (n: number, text: string) => `<row r="${n}"><c r="A${n}" t="inlineStr"><is><t>${text}</t></is></c></row>`;
 
-const expectRefusal = async (file: Buffer, reason: string, problem = /./) => {
+const expectRejected = async (file: Buffer, reason: string, problem = /./) => {
   const response = await importFile(tenant, 'dept', 'preview', file);
   assert.equal(response.data?.reason, reason, response.text.slice(0, 300));
   assert.match(response.msg, problem);
@@ -76,7 +76,7 @@ test('the rebuilt workbook that these tests use is valid', async () => {
   );
 });
 
-test('a zip bomb is refused, whether or not it states its size', async () => {
+test('a zip bomb is rejected, whether or not it states its size', async () => {
   // Packed once, a megabyte of spaces can be repeated: a flushed block does not refer to those before it.
   const pack = (data: Buffer) => zlib.deflateRawSync(data, { finishFlush: zlib.constants.Z_FULL_FLUSH });
   const spaces = Buffer.alloc(1_048_576, 0x20);
@@ -85,9 +85,9 @@ test('a zip bomb is refused, whether or not it states its size', async () => {
   const unpacked = sheetOf('').length + 210 * spaces.length;
   const stated = await withSheet(packed, unpacked, packed);
   assert.ok(stated.length < 1_000_000, 'it is small');
-  await expectRefusal(stated, 'FILE_UNREADABLE', /过大/);
+  await expectRejected(stated, 'FILE_UNREADABLE', /过大/);
   for (const size of sample([10_000, 0], 2))
-    await expectRefusal(await withSheet(packed, size, packed), 'FILE_UNREADABLE');
+    await expectRejected(await withSheet(packed, size, packed), 'FILE_UNREADABLE');
 });
 
 test('entities of a document type declaration are neither resolved nor expanded', async () => {
@@ -101,14 +101,14 @@ test('entities of a document type declaration are neither resolved nor expanded'
   assert.doesNotMatch(JSON.stringify(rows), /expanded|root:/);
 });
 
-test('an endless sheet is refused, and a cell far away costs nothing', async () => {
+test('a sheet with too many rows and one with a cell far away are rejected', async () => {
   const endless = () => sheetOf(Array.from({ length: 100_100 }, (_, n) => row(n + 1, 'x')).join(''));
-  if (isLong) await expectRefusal(await withSheet(endless()), 'TOO_MANY_ROWS');
-  await expectRefusal(Buffer.from('a\n'.repeat(scale(100_100, 300_001))), 'TOO_MANY_ROWS');
+  if (isLong) await expectRejected(await withSheet(endless()), 'TOO_MANY_ROWS');
+  await expectRejected(Buffer.from('a\n'.repeat(scale(100_100, 300_001))), 'TOO_MANY_ROWS');
   const far = sheetOf(
     `${row(1, '部门路径') + row(2, '总部')}<row r="1048576"><c r="XFD1048576" t="n"><v>1</v></c></row>`,
   );
-  await expectRefusal(await withSheet(far), 'FILE_UNREADABLE');
+  await expectRejected(await withSheet(far), 'FILE_UNREADABLE');
 });
 
 test('a file that takes too long or too much memory ends its worker, not the service', async () => {
@@ -134,7 +134,7 @@ test('the permission is checked before the file is read', async () => {
   }
 });
 
-test('a key with `import` imports, but makes no administrator', async () => {
+test('a key with `import` imports users, but neither makes nor changes an administrator', async () => {
   const { data } = await tenant.post('/system/key-api', { keyName: 'hr', permissions: ['import'] });
   const key = new (tenant.constructor as typeof import('../support/service.ts').Client)(service.base, data.key);
   assert.equal((await importFile(key, 'user', 'apply', csv([['用户名'], ['by-key']]))).code, 200);
@@ -160,7 +160,7 @@ test('a key with `import` imports, but makes no administrator', async () => {
   assert.equal(boss.data.errors?.[0]?.reason, 'NOT_ALLOWED', boss.text);
 });
 
-test('a body that is not a form with one file is refused', async () => {
+test('a body that is not a form with one file is rejected', async () => {
   const path = '/system/dept-api/import?mode=preview';
   assert.equal((await tenant.post(path, {})).data.reason, 'NOT_MULTIPART');
   const { raw, headers } = form(Buffer.from('a'), 'other');

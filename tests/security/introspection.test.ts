@@ -94,7 +94,7 @@ test('an API key and a refresh token are described too, and a refresh token is n
   assert.equal((await new Client(service.base, access_token).get('/auth/me')).code, 200, 'the session goes on');
 });
 
-/** Tokens that are not active, each for a reason of its own. */
+/** Tokens that are not active, each for a different reason. */
 const inactive: [what: string, token: () => Promise<string> | string][] = [
   ['garbage', () => 'garbage'],
   ['garbage in three parts', () => 'a.b.c'],

@@ -4,7 +4,7 @@ import { afterFile } from '../support/cleanup.ts';
 import { startService } from '../support/service.ts';
 import { insertDelivery } from './cross-tenant.ts';
 
-/** What the tests of the second layer of isolation share: the database separates tenants, whatever the code sends. */
+/** Helpers for tests of the second layer of isolation: the database separates tenants, whatever the code sends. */
 
 /** Starts a service with two sibling tenants that have a row in every table, and a tenant below the first. */
 export async function startIsolation() {
@@ -54,7 +54,7 @@ export async function startIsolation() {
   // Sealing soon deletes the rows of unsealed_changes. These two stay, because the service may no longer delete any.
   await superuser`revoke delete on banyan.unsealed_changes from ${superuser(role)}`;
   for (const tenantId of [A, B]) await superuser`insert into banyan.unsealed_changes values (${tenantId}, 0)`;
-  // The same for unordered_changes: the service may no longer put changes in order, once those until now are.
+  // The same for unordered_changes: put all changes in order, then revoke the right to do so from the service.
   await superuser`select banyan.order_changes(1000)`;
   await superuser`revoke execute on function banyan.order_changes from ${superuser(role)}`;
   for (const tenantId of [A, B]) await superuser`insert into banyan.unordered_changes values (${tenantId}, 0, false)`;

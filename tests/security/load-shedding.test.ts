@@ -6,7 +6,7 @@ import { InFlight } from '../../server/http/in-flight.ts';
 import { defaultLimits } from '../../server/http/limits.ts';
 import { LoadShedder } from '../../server/http/load-shedding.ts';
 
-/** How the load shedder follows the throughput. Its clock is an argument here, so that the result does not depend on speed. */
+/** How the load shedder follows the throughput. Timers are mocked, so that the result does not depend on speed. */
 
 const INTERVAL_MS = 100;
 const [MIN, MAX] = [4, 100];

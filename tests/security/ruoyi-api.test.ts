@@ -245,7 +245,7 @@ test('every route of the adapter has a cross-tenant test', async () => {
   assert.deepEqual(routes.filter((route) => !rejected.has(route)).sort(), [...covered].sort());
 });
 
-/** Everyday only without row security, where it hides no mistake of the code. */
+/** The everyday run tests only without row security, where it hides no mistake of the code. */
 for (const rowSecurity of sample(['with', 'without'], 2, 1)) {
   test(`other callers get the expected answer and change nothing, ${rowSecurity} row security`, async (context) => {
     if (rowSecurity === 'without') await disableRowSecurity();
@@ -268,7 +268,7 @@ for (const rowSecurity of sample(['with', 'without'], 2, 1)) {
       expired: new Client(service.base, await signToken(service, String(admin.token), { claims: { exp: now() - 1 } })),
       tampered: new Client(service.base, tamper(String(member.token), { sub: decodeJwt(String(admin.token)).sub })),
     };
-    /** Everyday the administrators of other tenants take turns, and so do callers whose token is rejected. */
+    /** In the everyday run, the administrators of other tenants take turns, and so do callers whose token is rejected. */
     const callersOf = (n: number): [string, Client][] => {
       if (isLong) return Object.entries(outsiders);
       const names = [n % 2 ? 'child' : 'sibling', 'member', ...sample(Object.keys(tokenErrors), 3, n)];

@@ -95,7 +95,7 @@ test('an internal address is rejected, given directly or through a host name', a
   const admin = await service.createTenant();
   for (const [n, address] of internal.entries()) {
     assert.equal(await register(admin, `https://${hostOf(address)}/`), 'WEBHOOK_ADDRESS_REFUSED', address);
-    // An external address among several does not help. Everyday one of three addresses is tried with names too.
+    // An external address among several does not help. The everyday run tries a third of the addresses with names too.
     for (const resolvedTo of sample([[address], ['93.184.216.34', address], [address, '93.184.216.34']], 9, n)) {
       names.set('inner.example', resolvedTo);
       assert.equal(await register(admin, 'https://inner.example/'), 'WEBHOOK_ADDRESS_REFUSED', resolvedTo.join());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Receiver } from '../support/receiver.ts';
 import type { Client } from '../support/service.ts';
 
-/** What the tests of fairness between webhooks share. */
+/** Helpers for tests of fairness between webhooks. */
 
 export const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
 
