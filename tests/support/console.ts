@@ -66,7 +66,7 @@ afterWorker(async () => {
 });
 onHang(async () => (sharedBrowser ? saveEvidence(sharedBrowser) : []));
 
-/** Starts a service of its own for a test file, with the console. */
+/** Starts a separate service for a test file, with the console. */
 export async function startConsole(
   environment: Record<string, string> = {},
   options: ServiceOptions = {},
@@ -322,7 +322,7 @@ interface Finding {
   nodes: { target: string[]; failureSummary?: string }[];
 }
 
-/** Leaves out what takes long and finds nothing serious: the rule about landmarks, and loading style sheets once more. */
+/** Leaves out what is slow and finds nothing serious: the rule about landmarks, and loading style sheets once more. */
 const AXE_OPTIONS = { resultTypes: ['violations'], preload: false, rules: { region: { enabled: false } } };
 
 /**

@@ -8,7 +8,7 @@ import { afterFile } from './cleanup.ts';
 import type { RuoyiDatabase } from './ruoyi.ts';
 import { waitFor } from './wait.ts';
 
-/** A MariaDB of its own in a temporary folder, from the packages of the system (Debian: mariadb-server). */
+/** A separate MariaDB in a temporary folder, from the packages of the system (Debian: mariadb-server). */
 
 /** Why there is no MariaDB, or undefined. */
 export const missingMariadb: string | undefined =

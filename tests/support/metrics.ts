@@ -45,7 +45,7 @@ function parseSample(line: string): Sample {
   return { name, labels: Object.fromEntries(pairs), value: Number(value.replace('Nan', 'NaN')) };
 }
 
-/** Scrapes metrics over a connection of its own, as Prometheus may. */
+/** Scrapes metrics over a separate connection, as Prometheus may. */
 export async function scrape(base: string): Promise<Scraped> {
   const response = await fetch(`${base}/metrics`, { headers: { connection: 'close' } });
   assert.equal(response.status, 200);

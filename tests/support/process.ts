@@ -124,7 +124,10 @@ export const startOnDatabase = (databaseUrl: string, environment: Environment = 
     deadlines,
   );
 
-/** Serves in this process what BANYAN_DATA_DIR or DATABASE_URL names, for tests that are not about the process: starting one takes long. */
+/**
+ * Serves in this process what BANYAN_DATA_DIR or DATABASE_URL names, for tests that are not about the process: starting one is
+ * slow.
+ */
 export async function serveInProcess(environment: Environment, timing: Partial<Timing> = {}) {
   const config = readConfig({ PORT: '0', BANYAN_ADMIN_PASSWORD: PASSWORD, ...environment });
   const db = await openDatabase({ ...config, timing: NO_DEADLINES });

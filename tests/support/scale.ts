@@ -8,8 +8,8 @@ export const isLong = process.env.BANYAN_TEST_LONG === '1';
 export const scale = (short: number, long: number): number => (isLong ? long : short);
 
 /**
- * Returns all items of a table of values in the long run, and every `step`th one everyday. Give calls that share a table
- * different offsets, so that together they use all of it.
+ * Returns all items of a table of values in the long run, and every `step`th one in the everyday run. Give calls that share a
+ * table different offsets, so that together they use all of it.
  */
 export const sample = <T>(items: readonly T[], step: number, offset = 0): T[] =>
   items.filter((_, n) => isLong || n % step === offset % step);

@@ -160,7 +160,7 @@ export interface ServiceOptions {
   passwordCost?: PasswordCost;
   /** Wraps the service's database, for example to observe or delay statements (statements.ts). */
   wrapDatabase?: (db: Database) => Database;
-  /** Other files of the console than those of its build. */
+  /** Files of the console that replace those of its build. */
   consoleFiles?: ConsoleFiles;
   /** Milliseconds by which the clock of access tokens is ahead of the database's. */
   tokenClockAheadMs?: () => number;

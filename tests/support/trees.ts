@@ -6,7 +6,7 @@ import type { Client } from './service.ts';
 
 /**
  * Inserts `count` departments with the ids `first` + n, where n counts from 1. `parentOf` is an SQL expression for the n of the
- * parent; null makes a top-level department. Skips the ledger, because sealing all changes in the background would take long.
+ * parent; null makes a top-level department. Skips the ledger, because sealing all changes in the background would be slow.
  */
 export const insertDepartments = (
   superuser: Sql,
