@@ -111,7 +111,7 @@ test('a tenant is renewed by a month, by a year or until a date, in the list and
   await late.getByText('从今天起重新计算').waitFor();
   await late.getByRole('button', { name: '续期' }).click();
   await page.getByText(/“过期公司”已续期至/).waitFor();
-  // The year begins today, so that its last day is the day before today in the next year.
+  // The year begins today, so its last day is the day before today in the next year.
   assert.equal((await readTenant(ended)).endTime, yearAfter(dateInDays(-1)));
   await late.waitFor({ state: 'hidden' });
   await renew.waitFor({ state: 'hidden' });
