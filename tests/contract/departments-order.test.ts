@@ -88,7 +88,7 @@ describe('Order of children', () => {
     assert.deepEqual(await readOrder(parent), numbered(ids[1], ids[0]));
   });
 
-  test('10,000 children are reordered in one request, one more is rejected', async () => {
+  test('many children are reordered in one request, and 10,001 ids are rejected', async () => {
     const count = scale(1_000, 10_000);
     const departments = Array.from({ length: count }, (_, n) => ({ ref: `${n}` }));
     const parent = await admin.createDepartment();

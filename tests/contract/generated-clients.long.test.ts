@@ -92,7 +92,7 @@ export const rejected = [
   () => heyApi.createDepartment({ body: { deptName: 7 } }),
   // @ts-expect-error the name of a department is a text
   () => oazapfts.createDepartment({ deptName: 7 }),
-  // @ts-expect-error there is no such error code
+  // @ts-expect-error reading a department never returns this code
   (error: heyApi.ReadDepartmentErrors[404]) => error.data.reason === 'USER_NOT_FOUND',
 ];
 

@@ -99,7 +99,7 @@ test('asOf accepts a time with or without offset, a day or a second, and rejects
     from banyan.changes where tenant_id = ${admin.tenantId} and resource = 'department'`;
   for (const time of [day, second]) assert.equal((await admin.get(`${DEPTS}/${id}?asOf=${time}`)).status, 404);
   const wrong = ['yesterday', '2026-02-31', '2026-01-01T25:00', '2026-01-01T08:00:00Z;', '0000-00-00', '1', 'now'];
-  // A leap year, so that the date is also valid on 29 February.
+  // 2196 is a leap year, so the date is also valid on 29 February.
   const later = await databaseTime(service, '"2196"-MM-DD"T"HH24:MI:SS"Z"');
   for (const time of [...wrong, later]) {
     for (const path of [

@@ -11,7 +11,7 @@ const { superuser } = service;
 
 test('pages of departments end early when their paths are long', async () => {
   const admin = await service.createTenant();
-  // Deeper than the limit of new departments; what exists stays readable.
+  // These are deeper than new departments may be; existing ones stay readable.
   const [first, depth] = [7_000_000, 3_000];
   await insertDepartments(superuser, admin.tenantId, { first, count: depth, parentOf: 'nullif(n - 1, 0)' });
   await insertDepartments(superuser, admin.tenantId, {

@@ -35,7 +35,7 @@ test('a login in the form of RuoYi gets the response of RuoYi, and one in our fo
   assert.deepEqual(Object.keys(ours.data), ['access_token', 'token_type', 'expires_in', 'refresh_token']);
   const wrong = { tenantId: '000000', username: 'admin', password: 'wrong' };
   expectError(await anonymous.post('/auth/login', wrong), 401, 'LOGIN_FAILED');
-  // Not 401, which would tell the front end that a session has expired.
+  // The code is not 401, which would tell the front end that a session has expired.
   expectFailure(await plusUi(anonymous, 'POST', '/auth/login', { ...form, password: 'wrong' }), 500, 'LOGIN_FAILED');
   expectFailure(await plusUi(anonymous, 'POST', '/auth/login', { ...form, username: null }), 500, 'FIELD_REQUIRED');
   const byCode = { clientId: form.clientId, grantType: 'sms', tenantId: '000000', phonenumber: '1', smsCode: '1' };

@@ -57,7 +57,7 @@ test('the screen of departments lists, creates, moves and deletes', async () => 
   dataOf(await plusUi(admin, 'PUT', '/system/dept', { ...shown, leader, deptName: '研发中心', email: '' }));
   const stored = await read(admin, `${DEPTS}/${research.deptId}`);
   assert.deepEqual([stored.deptName, stored.leader, stored.phone], ['研发中心', '小李', '13800000000']);
-  // A body with the id alone changes nothing.
+  // A field that is null or missing keeps its value.
   dataOf(await plusUi(admin, 'PUT', '/system/dept', { deptId: research.deptId, phone: null }));
   assert.equal((await read(admin, `${DEPTS}/${research.deptId}`)).phone, '13800000000');
 
@@ -89,7 +89,7 @@ test('the screen of departments lists, creates, moves and deletes', async () => 
   expectNotOffered(await plusUi(admin, 'GET', '/system/dept/list?deptCategory=A'), 'deptCategory');
 });
 
-test('up to 10,000 departments are listed, and more are an error instead of a truncated list', async () => {
+test('more than 10,000 departments are an error instead of a truncated list, and 10,000 are listed', async () => {
   const large = await service.createTenant();
   const { tenantId } = large;
   await dropSearchIndexes(service.superuser);
@@ -102,7 +102,7 @@ test('up to 10,000 departments are listed, and more are an error instead of a tr
   for (const path of ['/system/dept/list', '/system/user/deptTree']) {
     expectNotOffered(await plusUi(large, 'GET', path), feature);
   }
-  // Reading so many departments takes a second.
+  // Reading so many departments takes a second, so only the long run lists them.
   if (!isLong) return;
   await large.delete(`${DEPTS}/5010001`);
   const rows: { deptId: number }[] = dataOf(await plusUi(large, 'GET', '/system/dept/list'));
