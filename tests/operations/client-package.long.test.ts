@@ -192,7 +192,7 @@ test('the package runs in a browser', async () => {
   try {
     const page = await browser.newPage();
     await page.goto(origin);
-    // A text and not a function: the compiler would rewrite the import.
+    // Pass a string and not a function: the compiler would rewrite the import.
     const result = await page.evaluate(`(async () => {
       const { createClient, isApiError } = await import('${origin}/dist/esm/main.js');
       const client = createClient({ baseUrl: '${service.base}', key: '${environment.BANYAN_KEY}' });

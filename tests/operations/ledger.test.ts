@@ -159,7 +159,7 @@ test('old superseded changes move to the archive, and the chain verifies even af
   const { tenantId, id, changes, admin } = await createChanges();
   // Seals cover the times: seal the changes of all tenants again, as if they had been written then.
   await superuser.begin(async (tx) => {
-    // In the order in which seal_changes uses them.
+    // Lock the tables in the order in which seal_changes uses them.
     await tx`lock table banyan.unsealed_changes, banyan.seal_heads`;
     await tx`update banyan.changes set time = time - interval '10 days' where change_id <= ${changes[4] as number}`;
     await tx`delete from banyan.seals`;

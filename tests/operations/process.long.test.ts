@@ -28,7 +28,7 @@ test('on SIGTERM the request in flight is answered, idle connections are closed,
       return lock;
     });
     run.child.kill('SIGTERM');
-    // npm passes the signal on, and the terminal sends it to the whole group.
+    // A second signal must change nothing: a terminal signals the whole group, and npm passes the signal on as well.
     run.child.kill('SIGTERM');
     await run.waitForOutput('SIGTERM: finishing requests in flight');
     await waitFor('the unused connections are closed', () => unused.every((socket) => socket.destroyed));

@@ -23,7 +23,7 @@ test('a database is upgraded under load, and no write is lost', async () => {
   let upgraded = false;
   const created: string[] = [];
   const write = async (writer: number) => {
-    // Until the upgrade is done, and once more afterwards.
+    // Write until the upgrade is done, and once more afterwards.
     for (let last = false, n = 0; !last; n++) {
       last = upgraded;
       const id = await admin.createDepartment({ parentId: first, deptName: `${writer}-${n}` });
@@ -77,7 +77,7 @@ test('a migration that would break nodes of the last release is rejected, unless
   ]) {
     assert.equal(check(statement).length, 1, statement);
     assert.match(check(statement).join(), /^0003_next\.sql: ".*: nodes of the last release may fail/s);
-    // Only the statement below the comment is the second half.
+    // The comment applies only to the statement below it.
     assert.deepEqual(check(`-- contracts: 0002_fax.sql\n${statement}`), [], statement);
     assert.equal(check(`-- contracts: 0002_fax.sql\n${statement}${statement}`).length, 1, statement);
     assert.match(check(`-- contracts: 0009_other.sql\n${statement}`).join(), /no earlier migration 0009_other\.sql/);
@@ -119,7 +119,7 @@ test('reads of the past and reverts survive fields that were added, removed and 
   };
   const first = await recordedTime('李四');
   const second = await recordedTime('王五');
-  // The migration to this version.
+  // Migrate to this version.
   await superuser`alter table banyan.departments add column email text default 'new@b.cn', drop column fax`;
   await superuser`alter table banyan.departments rename column head to leader`;
   const leader = Object.assign(department.fields.leader, { formerColumns: ['head'] });
