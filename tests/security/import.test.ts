@@ -120,7 +120,7 @@ test('a file that takes too long or too much memory ends its worker, not the ser
 
 test('the permission is checked before the file is read', async () => {
   const member = await service.createMember(tenant);
-  // Less of the body is sent than its length says: a response shows that nobody waited for it.
+  // The body never ends: a response shows that the service did not wait for it.
   const { raw, headers } = form(csv([['部门路径'], ['a']]));
   for (const client of [member, service.anonymous]) {
     const response = await fetch(`${service.base}/system/dept-api/import?mode=apply`, {

@@ -88,7 +88,7 @@ export const now = () => new Date().toISOString();
 /** Requests an event stream. An open stream does not end, so it is closed after its headers. */
 export async function openStream({ base, token }: Client, path: string): Promise<ApiResponse> {
   const headers = token ? { authorization: `Bearer ${token}` } : {};
-  // Not fetch: it keeps connections open, and the service would wait for them when it is closed.
+  // Do not use fetch: it keeps connections open, and the service would wait for them when it is closed.
   const request = http.get(base + path, { headers, agent: false });
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   const isOpen = response.headers['content-type']?.startsWith('text/event-stream') ?? false;
