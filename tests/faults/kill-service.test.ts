@@ -38,6 +38,7 @@ test('a service that was started as root runs as the user of PostgreSQL', {
   assert.match(run.stderr, new RegExp(`Continuing as user ${owner}, without root's privileges`));
 });
 
+// This test comes last, because it kills the service of the others.
 test('no acknowledged write is lost when the service is repeatedly killed under load, and each next start succeeds', async (t) => {
   const kills = scale(1, 100);
   const { below } = seededRandom(firstSeed);

@@ -225,6 +225,7 @@ test('a request whose client disconnects before the response is logged with stat
   });
 });
 
+// This test comes last, because it stops the service.
 test('the service stops cleanly, and every log line is JSON and has the id of its request', async () => {
   assert.equal(await run.stop(), 0, run.stderr);
   for (const line of run.stdout.trimEnd().split('\n')) {

@@ -151,11 +151,15 @@ test('a failed migration is rolled back', async () => {
 test("a start recreates the service's role and password when they are lost", async () => {
   const { superuser, start } = await prepareDatabase(createDatabase);
   await start();
+  const readRoles = () => superuser<{ role: string; exists: boolean }[]>`
+    select role, exists (select from pg_roles where rolname = role) as exists from banyan.service_login`;
+  const [{ role }] = (await readRoles()) as [{ role: string }];
   await superuser`delete from banyan.service_login`;
   await start();
-  const [{ role }] = await superuser<[{ role: string }]>`select role from banyan.service_login`;
+  assert.deepEqual([...(await readRoles())], [{ role, exists: true }]);
   await superuser.unsafe(`drop owned by "${role}"; drop role "${role}"`);
   await start();
+  assert.deepEqual([...(await readRoles())], [{ role, exists: true }]);
 });
 
 test('a start replaces a function whose file has changed', async () => {

@@ -20,21 +20,21 @@ const addDepartment = (sql: Sql, name: string) =>
 const [archive, folder] = [newFolder('wal'), newFolder('backup')];
 const environment = { BANYAN_WAL_ARCHIVE: archive };
 
-test('a restore ends at the given second of the archive', async () => {
-  const dataDir = await usedDataFolder();
-  const startOn = (target: string) => startEmbedded(target, () => {}, undefined, {}, { walArchive: archive });
-  const server = await startOn(dataDir);
-  const superuser = connectTo(dataDir);
-  await addDepartment(superuser, 'in the backup');
-  const backup = await callTool('backup', dataDir, ['--to', folder], environment);
-  assert.equal(backup.status, 0, backup.stderr);
-  await addDepartment(superuser, 'before');
-  const until = await nextSecond(superuser);
-  await addDepartment(superuser, 'after');
-  await superuser.end();
-  // A clean stop archives the last segment too.
-  await server.stop();
+const startOn = (target: string) => startEmbedded(target, () => {}, undefined, {}, { walArchive: archive });
+const dataDir = await usedDataFolder();
+const server = await startOn(dataDir);
+const superuser = connectTo(dataDir);
+await addDepartment(superuser, 'in the backup');
+const taken = await callTool('backup', dataDir, ['--to', folder], environment);
+assert.equal(taken.status, 0, taken.stderr);
+await addDepartment(superuser, 'before');
+const until = await nextSecond(superuser);
+await addDepartment(superuser, 'after');
+await superuser.end();
+// A clean stop archives the last segment too.
+await server.stop();
 
+test('a restore ends at the given second of the archive', async () => {
   const target = newDataFolder();
   const { status, stderr } = await callTool('restore', target, ['--from', folder, '--until', until], environment);
   assert.equal(status, 0, stderr);

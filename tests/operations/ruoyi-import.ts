@@ -46,5 +46,5 @@ export function importerOf(ownDatabaseUrl: string) {
       roles: () => readFrom(folder, 'roles.json'),
     };
   };
-  return { run, reports, lastReport: () => readFrom(path.join(reports, String(runs)), 'report.json') };
+  return { run, reports };
 }

@@ -41,14 +41,19 @@ export async function testCrossTenantAccess(service: Service): Promise<void> {
     await admin.delete(path);
   await service.root.put(`${quotas}/calls?tenantId=${admin.tenantId}`, { total: 10, pooled: true });
   const { data: used } = await admin.post(`${quotas}/consume`, { quota: 'calls' });
-  const { data: reserved } = await admin.post(`${quotas}/reserve`, { quota: 'calls', seconds: 86_400 });
+  const reserve = async () => {
+    const { data } = await admin.post(`${quotas}/reserve`, { quota: 'calls', seconds: 86_400 });
+    return String(data.reservationId).padStart(19, '0');
+  };
   const theirs: Target = {
     // Pad the ids: a small number could also occur elsewhere.
-    reservation: String(reserved.reservationId).padStart(19, '0'),
+    reservation: await reserve(),
+    secondReservation: await reserve(),
     use: String(used.useId).padStart(19, '0'),
     parent,
     leaf,
     user,
+    secondUser: await admin.createUser({ userName: 'otto' }),
     externalId: external.externalId,
     deletedDept,
     deletedUser,

@@ -71,9 +71,8 @@ export const deletionCalls: Row[] = [
   },
   {
     operation: `DELETE ${people}/{id}`,
-    call: (client, { user }) => client.delete(`${people}/${user}`),
+    call: (client, { secondUser }) => client.delete(`${people}/${secondUser}`),
     other: '404 USER_NOT_FOUND',
-    admin: '404 USER_NOT_FOUND', // deleted by the previous call
   },
   {
     operation: `DELETE ${tenant}/{id}`,

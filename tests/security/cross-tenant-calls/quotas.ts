@@ -44,9 +44,8 @@ export const quotaCalls: Row[] = [
   },
   {
     operation: `POST ${quotas}/reservations/{id}/release`,
-    call: (client, { reservation }) => client.post(`${quotas}/reservations/${reservation}/release`),
+    call: (client, { secondReservation }) => client.post(`${quotas}/reservations/${secondReservation}/release`),
     other: '404 RESERVATION_NOT_FOUND',
-    admin: '409 RESERVATION_ENDED', // confirmed by the previous call
   },
   {
     operation: `POST ${quotas}/uses/{useId}/refund`,

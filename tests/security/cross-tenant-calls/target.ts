@@ -26,6 +26,7 @@ export interface Target {
   parent: string;
   leaf: string;
   user: string;
+  secondUser: string;
   /** The external id of `leaf` and of `user`, of the source `hr`. */
   externalId: string;
   /** The code and id of the tenant, and those of the tenant below it. */
@@ -39,8 +40,9 @@ export interface Target {
   webhook: string;
   delivery: string;
   apiKey: string;
-  /** An open reservation of the quota `calls`, and a use of it. */
+  /** Two open reservations of the quota `calls`, and a use of it. */
   reservation: string;
+  secondReservation: string;
   use: string;
   /** A deleted department, a deleted user, and the id of a deleted tenant below. */
   deletedDept: string;
@@ -54,6 +56,7 @@ export const absent: Target = {
   parent: '777777771',
   leaf: '777777772',
   user: '777777773',
+  secondUser: '777777784',
   externalId: '777777781',
   code: '777777777777777771',
   id: '7777777777777777771',
@@ -64,6 +67,7 @@ export const absent: Target = {
   delivery: '777777775',
   apiKey: '777777780',
   reservation: '777777782',
+  secondReservation: '777777785',
   use: '777777783',
   deletedDept: '777777778',
   deletedUser: '777777779',
