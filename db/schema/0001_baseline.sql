@@ -497,8 +497,8 @@ create table idempotency_keys (
   key_id      bigint not null default 0,                   -- 0: a user sent the request
   key         text not null check (char_length(key) between 1 and 255),
   fingerprint bytea not null,                              -- hash of the request; a different request with this key fails
-  result      jsonb,                                       -- return value of the operation
-  error       jsonb,                                       -- code and details of its error, if it failed
+  result      json,                                        -- return value of the operation; json keeps the order of fields
+  error       json,                                        -- code and details of its error, if it failed
   create_time timestamptz not null default now(),
   primary key (tenant_id, user_id, key_id, key),
   check ((user_id = 0) <> (key_id = 0))

@@ -87,7 +87,7 @@ export const storeOutcomes = (tx: Tx, tenantId: string, outcomes: readonly (Owne
     insert into idempotency_keys (tenant_id, user_id, key_id, key, fingerprint, result, error)
     select ${tenantId}, o.user_id, o.key_id, o.key, decode(o.fingerprint, 'hex'), o.result, o.error
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as o (user_id bigint, key_id bigint, key text,
-      fingerprint text, result jsonb, error jsonb)
+      fingerprint text, result json, error json)
     on conflict (tenant_id, user_id, key_id, key) do update set result = excluded.result, error = excluded.error`.execute();
 };
 

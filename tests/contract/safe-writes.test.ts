@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { expectError } from '../support/expect.ts';
 import { type Client, PASSWORD, shareService } from '../support/service.ts';
 
 const service = await shareService();
@@ -129,6 +130,15 @@ test('concurrent creates with the same Idempotency-Key create one department', a
     assert.equal(new Set(responses.map(({ headers }) => headers.location)).size, 1);
     assert.equal((await admin.get(`/system/dept-api/list?deptName=${body.deptName}`)).data.total, 1);
   }
+});
+
+test('a replayed error has its details in the same order', async () => {
+  const key = randomUUID();
+  const body = { username: 'ann', password: PASSWORD, accountCount: 0 };
+  const send = () => admin.post('/system/tenant-api', body, withKey(key));
+  const first = await send();
+  expectError(first, 409, 'ACCOUNT_LIMIT', { accountCount: 0, field: 'accountCount' });
+  assert.equal((await send()).text, first.text);
 });
 
 test('an error is replayed even when the request would succeed by now', async () => {
