@@ -116,10 +116,12 @@ function assertDeptRefs(known: ReadonlySet<string>, { deptId, deptRef, deptRefs 
 async function checkNames({ tenantId }: Caller, tenant: Tenant, users: NewUser[], errors: RowErrors): Promise<void> {
   const pause = createSlices();
   const ofTenant = [tenantId, ...namesOf(tenant)];
-  for (const [n, { ref, userName, nickName, password }] of users.entries()) {
+  for (const [n, row] of users.entries()) {
     await pause();
     if (errors.isFull) return;
-    if (password == null || errors.has(n)) continue;
+    // A row with an error may be anything, even null.
+    if (errors.has(n) || row.password == null) continue;
+    const { ref, userName, nickName, password } = row;
     const names = [userName, nickName, ...ofTenant];
     errors.check(n, ref, () => assertWithoutNames({ text: password }, names, `users[${n}].password`));
   }

@@ -46,6 +46,7 @@ describe('Bulk creation of users rejects the whole request', () => {
       7,
       row('elsewhere', { tenantId: neighbour.tenantId }),
       row('imported', { password: null, passwordHash: await argon2('x', { memoryCost: 8, timeCost: 1 }) }),
+      null,
     ];
     const response = await add(users, {}, admin);
     const errors = response.data.errors.map(({ ref = '', field = '', reason }: Record<string, string>) =>
@@ -60,6 +61,7 @@ describe('Bulk creation of users rejects the whole request', () => {
       ' users[4] INVALID_FIELD',
       'ref elsewhere users[5].tenantId OTHER_TENANT',
       'ref imported users[6].passwordHash PASSWORD_HASH_FORBIDDEN',
+      ' users[7] INVALID_FIELD',
     ]);
     assert.deepEqual(response.data.errors[4].deptIds, [Number(foreign), '9007199254740993']);
     expectInvalid(response, 'users[1].userName', 'FIELD_REQUIRED');
