@@ -22,6 +22,7 @@ export class Subscriber {
   private readonly options: Omit<SubscriberOptions, 'base'>;
   private child: ChildProcess | undefined;
   private pending = Promise.resolve();
+  private base = '';
 
   constructor(options: Omit<SubscriberOptions, 'base'>) {
     this.options = options;
@@ -31,6 +32,7 @@ export class Subscriber {
   /** Starts the process, which resumes from its last cursor. A running process receives the service's new address. */
   start(base: string): Promise<void> {
     this.pending = this.pending.then(() => {
+      this.base = base;
       this.child ??= fork(fileURLToPath(new URL('./subscriber.js', import.meta.url)), { execArgv: [] });
       this.child.send({ ...this.options, base });
     });
@@ -55,7 +57,7 @@ export class Subscriber {
       const { transport, file } = this.options;
       const exited = this.child?.exitCode ?? this.child?.signalCode ?? 'running';
       const state = fs.existsSync(stateFile(file)) ? fs.readFileSync(stateFile(file), 'utf8') : 'no request yet';
-      const details = `${transport}, at ${this.cursor()} of ${position}, process: ${exited}, last request: ${state}`;
+      const details = `${transport}, at ${this.cursor()} of ${position}, process: ${exited}, service: ${this.base}, last request: ${state}`;
       throw new Error(`${(error as Error).message} (${details})`);
     }
   }

@@ -12,6 +12,8 @@ const path = '/system/change-api';
 let options: SubscriberOptions | undefined;
 let after = '0';
 let lastError = '';
+/** Ends a request to an address that the service no longer has: another test may have got the port, and never respond. */
+let controller = new AbortController();
 
 function resume({ file }: SubscriberOptions): void {
   const batches = readBatches(file);
@@ -51,7 +53,11 @@ async function request(
   headers: Record<string, string>,
 ): Promise<Response> {
   fs.writeFileSync(stateFile(file), JSON.stringify({ base, after, requestedAt: new Date().toISOString(), lastError }));
-  const response = await fetch(`${base}${path}${rest}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
+  const { signal } = controller;
+  const response = await fetch(`${base}${path}${rest}`, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    signal,
+  });
   if (!response.ok) throw new Error(await response.text());
   return response;
 }
@@ -68,9 +74,13 @@ async function subscribe(): Promise<never> {
 }
 
 process.on('message', (received: SubscriberOptions) => {
-  const first = options === undefined;
+  const before = options;
   options = received;
-  if (!first) return;
+  if (before && before.base !== received.base) {
+    controller.abort();
+    controller = new AbortController();
+  }
+  if (before) return;
   resume(received);
   subscribe();
 });
