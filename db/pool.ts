@@ -130,7 +130,10 @@ export function createPool(
     };
     attempts.add(connection.sql);
     try {
-      Object.assign(connection, await within(attemptMs, Promise.race([identifyServer(connection.sql, hosts), closedEarly])));
+      Object.assign(
+        connection,
+        await within(attemptMs, Promise.race([identifyServer(connection.sql, hosts), closedEarly])),
+      );
       if (closed) throw closedError();
       if (connection.lost) throw lostError();
       connections.add(connection);

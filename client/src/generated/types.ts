@@ -90,7 +90,7 @@ export type TenantBase = {
    */
   id: string;
   /**
-   * Business code
+   * Tenant code
    */
   tenantId: string;
   tenantName: string | null;
@@ -132,7 +132,7 @@ export type DepartmentFields = {
   orderNum?: number | null;
   leader?: string | null;
   /**
-   * A user; `leader`, unless it is sent, is their name
+   * A user, whose name `leader` shows unless it is sent
    */
   leaderId?: number | string | null;
   phone?: string | null;
@@ -652,7 +652,7 @@ export type Notice = {
    */
   endTime: string | null;
   /**
-   * 30, 7 or 1: at most so many are left
+   * Days left at most: 30, 7 or 1
    */
   days: number | null;
 };
@@ -858,7 +858,7 @@ export type QuotaUse = {
   userId: IdOrNull;
   keyId: IdOrNull;
   /**
-   * Main department of the user then
+   * Main department of the user at that time
    */
   deptId: number | null;
   /**
@@ -901,7 +901,7 @@ export type QuotaInput = {
    */
   pooled?: boolean | null;
   /**
-   * Used before; only when it is made
+   * Used before; only on creation
    */
   used?: number | null;
 };
@@ -938,7 +938,7 @@ export type ImportPreview = {
    */
   errors: number;
   /**
-   * The columns that were recognised
+   * The columns that were recognized
    */
   columns: Array<{
     field: string;

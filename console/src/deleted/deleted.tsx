@@ -29,16 +29,16 @@ export default function Deleted() {
         <Link to="/changes?action=deleted">{t.changes}</Link>
       </PageTitle>
       <Card>
-          <Segmented<Restorable>
-            aria-label={t.kinds}
-            name="kind"
-            className="margin-bottom"
-            value={kind}
-            onChange={(next) => navigate(`/deleted/${next}`)}
-            options={KINDS.map((value) => ({ value, label: t[value] }))}
-          />
-          <p className="secondary deleted-hint">{kind === 'department' ? `${t.hint} ${t.departmentHint}` : t.hint}</p>
-          <List key={kind} kind={kind} />
+        <Segmented<Restorable>
+          aria-label={t.kinds}
+          name="kind"
+          className="margin-bottom"
+          value={kind}
+          onChange={(next) => navigate(`/deleted/${next}`)}
+          options={KINDS.map((value) => ({ value, label: t[value] }))}
+        />
+        <p className="secondary deleted-hint">{kind === 'department' ? `${t.hint} ${t.departmentHint}` : t.hint}</p>
+        <List key={kind} kind={kind} />
       </Card>
     </AdministratorsOnly>
   );
