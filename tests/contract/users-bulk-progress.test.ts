@@ -3,7 +3,7 @@ import http from 'node:http';
 import { describe, mock, test } from 'node:test';
 import { apiError } from '../../server/http/errors.ts';
 import { DEPTS, expectError, expectInvalid, expectOk, storedState, USERS } from '../support/expect.ts';
-import { waitFor } from '../support/wait.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 import { idsOf, row, startUsersBulk } from './users-bulk.ts';
 
 const { service, admin, neighbour, add } = await startUsersBulk();
@@ -72,12 +72,7 @@ describe('Progress of a bulk creation', () => {
     service.superuser.begin(async (tx) => {
       await tx`lock table departments in access exclusive mode`;
       const read = admin.get(`${DEPTS}/list`);
-      await waitFor('the read waits for the lock', async () => {
-        const waiting = await service.superuser`
-          select from pg_locks l join pg_database d on d.oid = l.database
-          where not l.granted and d.datname = current_database()`;
-        return waiting.length > 0;
-      });
+      await waitFor('the read waits for the lock', async () => (await countLockWaits(tx, 'relation')) > 0);
       const now = performance.now.bind(performance);
       const clock = mock.method(performance, 'now', () => now() + 3_600_000);
       expectError(await read, 503, 'TOO_BUSY');

@@ -90,7 +90,11 @@ test('a restore refuses damaged backups, existing databases and running services
   const largest = Object.entries(manifestOf(folder).files).sort(([, a], [, b]) => b.size - a.size);
   const [name] = largest.find(([each]) => each.startsWith('postgres/base/')) ?? [''];
   for (const [file, change] of [
-    [name, (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 100), Buffer.from('x'), bytes.subarray(101)])],
+    [
+      name,
+      (bytes: Buffer) =>
+        Buffer.concat([bytes.subarray(0, 100), Buffer.of(Number(bytes[100]) ^ 1), bytes.subarray(101)]),
+    ],
     [name, (bytes: Buffer) => bytes.subarray(0, -1)],
     ['backup.json', (bytes: Buffer) => Buffer.from(bytes.toString().replace('"format"', '"Format"'))],
   ] as const) {

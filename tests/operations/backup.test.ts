@@ -114,7 +114,7 @@ test('a restore refuses an existing or running database and a damaged backup', a
   // The first file, because a restore copies and compares one after the other.
   const file = path.join(folder, Object.keys(manifestOf(folder).files)[0] as string);
   const content = fs.readFileSync(file);
-  fs.writeFileSync(file, Buffer.concat([Buffer.from('x'), content.subarray(1)]));
+  fs.writeFileSync(file, Buffer.concat([Buffer.of(Number(content[0]) ^ 1), content.subarray(1)]));
   const damaged = await restoreTo(target);
   fs.writeFileSync(file, content);
   assert.deepEqual([damaged.status, /differs from what was written/.test(damaged.stderr)], [2, true], damaged.stderr);
