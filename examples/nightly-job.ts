@@ -19,6 +19,10 @@ interface User extends Person {
   status: '0' | '1';
   roles: string[];
 }
+interface Page {
+  rows: User[];
+  next: string | null;
+}
 
 const people: Person[] = JSON.parse(fs.readFileSync(process.argv[2] ?? 'people.json', 'utf8'));
 const users = await readAllUsers();
@@ -52,12 +56,10 @@ console.log(`${joined.length} created, ${left.length} disabled, ${users.length -
 
 async function readAllUsers(): Promise<User[]> {
   const all: User[] = [];
-  for (let page = 1; ; page++) {
-    const { rows, total } = await call<{ rows: User[]; total: number }>(
-      'GET',
-      `/system/user-api/list?pageNum=${page}&pageSize=500`,
-    );
-    all.push(...rows);
-    if (rows.length === 0 || all.length >= total) return all;
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: Page = await call<Page>('GET', `/system/user-api/list?pageSize=500&cursor=${cursor}`);
+    all.push(...page.rows);
+    cursor = page.next;
   }
+  return all;
 }

@@ -122,7 +122,7 @@ create table users (
   tenant_id     text not null references tenants,
   user_id       bigint not null default nextval('user_serial'),
   user_name     text not null check (char_length(user_name) between 1 and 50),
-  user_key      text not null,                             -- user_name normalized for comparison, case-insensitive
+  user_key      text collate "C" not null,                 -- user_name normalized for comparison, case-insensitive
   nick_name     text,
   position      text check (char_length(position) <= 100), -- what the user does, such as 生产经理
   email         text check (char_length(email) <= 254),
@@ -142,7 +142,11 @@ create table users (
   check ((source is null) = (external_id is null))
 );
 alter table departments add foreign key (tenant_id, leader_id) references users;
+-- The list of users is sorted by the primary key or by one of these three. Names sort by code point, as those of departments.
 create unique index users_name on users (tenant_id, user_key) where del_flag = '0';
+create index users_by_nick_name on users
+  (tenant_id, (case when nick_name is null then '' else nick_name end) collate "C", user_id) where del_flag = '0';
+create index users_by_creation on users (tenant_id, create_time, user_id) where del_flag = '0';
 create unique index users_external_id on users (tenant_id, source, external_id)
   where del_flag = '0' and source is not null;
 create index users_search on users using gin ((user_terms(tenant_id, user_name, nick_name, phone)))
@@ -165,7 +169,7 @@ create table user_departments (
   foreign key (tenant_id, dept_id) references departments
 );
 create unique index user_departments_main on user_departments (tenant_id, user_id) where main;
-create index user_departments_dept on user_departments (tenant_id, dept_id);
+create index user_departments_dept on user_departments (tenant_id, dept_id, user_id);
 alter table user_departments enable row level security;
 alter table user_departments force row level security;
 create policy own_tenant on user_departments using (tenant_id = current_setting('banyan.tenant', true));

@@ -178,7 +178,7 @@ export function sessionRoutes(
         tags,
         operationId: 'listSessions',
         summary: 'List the sessions of the caller',
-        description: 'Returns the current session first, then the newest ones, at most 100.',
+        description: 'The current session first, then the newest, at most 100.',
         response: responses('authenticated', { data: SessionPage, errors: ['USERS_ONLY'] }),
       },
     },

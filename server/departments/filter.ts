@@ -1,4 +1,5 @@
-import { idOf, isCalendarDate } from '../http/fields.ts';
+import { idOf } from '../http/fields.ts';
+import { isTextKey, isTimeKey, parseSort, type SortOrder } from '../http/pagination.ts';
 import type { DeptFilter, Sort } from './schema.ts';
 
 /** The filters of a list; null: any. */
@@ -30,18 +31,9 @@ export const searchOf = (filter: DeptFilter): Search => ({
 export const externalIdOf = ({ source, externalId }: Search) =>
   source !== null && externalId !== null ? { index: 0, source, externalId } : undefined;
 
-export interface Order {
-  sort: Sort;
-  descending: boolean;
-}
+export type Order = SortOrder<Sort>;
 
-export function orderOf({ sort = 'orderNum' }: DeptFilter): Order {
-  const descending = sort.startsWith('-');
-  return { sort: (descending ? sort.slice(1) : sort) as Sort, descending };
-}
-
-/** The sort order of a list, as a cursor contains it. */
-export const sortOf = ({ sort, descending }: Order) => (descending ? `-${sort}` : sort);
+export const orderOf = ({ sort = 'orderNum' }: DeptFilter): Order => parseSort<Sort>(sort);
 
 /** The sort order of the children of a department: a cursor is valid for the children of this department only. */
 export const sortOfChildren = (deptId: string) => `children of ${deptId}`;
@@ -49,10 +41,7 @@ export const sortOfChildren = (deptId: string) => `children of ${deptId}`;
 /** Whether a sort key from a cursor has the type of its column: it becomes a parameter of the statement. */
 export const isValidKey: Record<Sort, (key: string) => boolean> = {
   orderNum: (key) => /^-?\d{1,10}$/.test(key) && Number(key) === (Number(key) | 0),
-  deptName: (key) => key.length <= 200 && key.isWellFormed() && !key.includes('\0'),
-  createTime: (key) => isExactTime(key),
-  updateTime: (key) => key === '-infinity' || isExactTime(key),
+  deptName: isTextKey,
+  createTime: isTimeKey,
+  updateTime: (key) => key === '-infinity' || isTimeKey(key),
 };
-
-const isExactTime = (key: string) =>
-  isCalendarDate(key.slice(0, 10)) && /^T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/.test(key.slice(10));

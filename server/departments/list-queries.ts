@@ -1,5 +1,5 @@
 import { bigintOf, exactTime, type Tx } from '../../db/driver.ts';
-import type { CursorPosition } from '../http/pagination.ts';
+import type { PageRange } from '../http/pagination.ts';
 import type { Order, Search } from './filter.ts';
 import { columns, usersNamed } from './queries.ts';
 import type { Dept, Sort } from './schema.ts';
@@ -14,13 +14,6 @@ import type { Dept, Sort } from './schema.ts';
  * Only `subtree` applies the filter `underId`.
  */
 export type Source = { from: 'ids'; ids: string[] } | { from: 'subtree' } | { from: 'index'; maxScanned?: number };
-
-/** Which rows of a list make up a page: those after a cursor, or those at an offset. */
-export interface PageRange {
-  after?: CursorPosition;
-  limit: number;
-  offset?: number;
-}
 
 /** A department with its sort key, as a cursor contains it. */
 export type KeyedDept = Dept & { key: string };

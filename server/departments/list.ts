@@ -1,14 +1,13 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { idOf, jsonId, pageOf, type Rows } from '../http/fields.ts';
-import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.ts';
+import { type CursorPage, decodeCursor, formatSort, type PageRange, toCursorPage } from '../http/pagination.ts';
 import { responseBytes } from '../http/response-size.ts';
 import { createSlices } from '../http/slices.ts';
-import { externalIdOf, isValidKey, type Order, orderOf, type Search, searchOf, sortOf } from './filter.ts';
+import { externalIdOf, isValidKey, type Order, orderOf, type Search, searchOf } from './filter.ts';
 import {
   countRows,
   type KeyedDept,
-  type PageRange,
   readDepts,
   readDescendantIds,
   readNames,
@@ -42,7 +41,7 @@ export async function listDepartments(
   const search = searchOf(filter);
   const order = orderOf(filter);
   const { limit, offset } = pageOf(filter);
-  const after = filter.cursor && decodeCursor(filter.cursor, sortOf(order), isValidKey[order.sort]);
+  const after = filter.cursor && decodeCursor(filter.cursor, formatSort(order), isValidKey[order.sort]);
   if (filter.cursor === undefined) {
     const page = await readNumberedPage(tx, tenantId, search, order, { limit, offset });
     const rows = await withPaths(tx, tenantId, page.rows, filter);
@@ -52,7 +51,7 @@ export async function listDepartments(
   }
   const found = await readCursorPage(tx, tenantId, search, order, { limit, ...(after ? { after } : {}) });
   const rows = await withPaths(tx, tenantId, found.slice(0, limit), filter);
-  const positionOf = ({ key, deptId }: KeyedDept) => ({ sort: sortOf(order), key, id: String(deptId) });
+  const positionOf = ({ key, deptId }: KeyedDept) => ({ sort: formatSort(order), key, id: String(deptId) });
   return { ...toCursorPage(found, rows.length, positionOf), rows };
 }
 

@@ -86,11 +86,15 @@ export const memberIds = (
   tenantId: string,
   deptId: string,
   { withSubtree }: { withSubtree: boolean },
-): Fragment => tx`
-  select distinct m.user_id from user_departments m
-  where m.tenant_id = ${tenantId} and m.dept_id = any(array(
+): Fragment => {
+  const branch = () => tx`any(array(
     select ${bigintOf(deptId)}::bigint
-    ${withSubtree ? tx`union all (select id from department_descendants(${tenantId}, ${bigintOf(deptId)}, null) as b (id))` : tx``}))`;
+    union all (select id from department_descendants(${tenantId}, ${bigintOf(deptId)}, null) as b (id))))`;
+  // One department is not compared as an array: its index returns the ids in order, so a page reads no more than its rows.
+  return tx`
+    select distinct m.user_id from user_departments m
+    where m.tenant_id = ${tenantId} and m.dept_id = ${withSubtree ? branch() : tx`${bigintOf(deptId)}`}`;
+};
 
 /** Reads the members of departments, at most `limit`, and whether one of these departments is their main one. */
 export const readMemberships = (tx: Tx, tenantId: string, deptIds: string[], limit: number) => tx<

@@ -100,7 +100,7 @@ export function departmentRoutes(
         ...shared,
         operationId: 'listDepartments',
         summary: 'List departments',
-        description: 'Sorted by `orderNum`, then by id, unless `sort` is sent. All filters have to match.',
+        description: 'All filters have to match.',
         querystring: DeptFilter,
         response: responses('authenticated', {
           data: DeptPage,
@@ -127,7 +127,7 @@ export function departmentRoutes(
         ...shared,
         operationId: 'readDepartments',
         summary: 'Read departments by their ids',
-        description: 'It writes nothing, so it needs no Idempotency-Key.',
+        description: 'A read: it needs no Idempotency-Key.',
         querystring: TenantQuery,
         body: DeptIds,
         response: responses('authenticated', {

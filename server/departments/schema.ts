@@ -12,7 +12,7 @@ import {
   TenantQuery,
   Text,
 } from '../http/fields.ts';
-import { cursor, PageOrCursorPage } from '../http/pagination.ts';
+import { cursor, PageOrCursorPage, sortBy } from '../http/pagination.ts';
 import { asOf } from '../ledger/schema.ts';
 import { externalIdFilters } from '../records/external-id.ts';
 import { format } from '../spreadsheets/schema.ts';
@@ -93,14 +93,7 @@ export const DeptFilter = Type.Object({
   ...externalIdFilters,
   parentId: Type.Optional(QueryId('Only direct children of this department; 0: the top level')),
   underId: Type.Optional(QueryId('Only descendants of this department, at any level; 0: all departments')),
-  sort: Type.Optional(
-    Type.Unsafe<Sort | `-${Sort}`>({
-      type: 'string',
-      enum: SORTS.flatMap((sort) => [sort, `-${sort}`]),
-      default: 'orderNum',
-      description: '`-`: descending. Equal values: by id, in the same direction.',
-    }),
-  ),
+  sort: sortBy(SORTS),
   withPath: Type.Optional(Type.Boolean({ default: false, description: 'Adds `pathNames` to each row' })),
   ...paging,
   cursor,

@@ -149,7 +149,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'addDepartments',
         summary: 'Create departments in bulk',
-        description: 'Creates all of them or none. The body may have up to 8 MiB.',
+        description: 'Creates all of them or none. At most 8 MiB.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: NewDepts,

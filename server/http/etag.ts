@@ -12,7 +12,7 @@ export const writeHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        'Makes retries safe: a request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`',
+        'A request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`',
     }),
   ),
 });
@@ -23,7 +23,7 @@ export const conditionalWriteHeaders = Type.Object({
   'if-match': Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: 'ETag of the version that the change is based on; 412 if the record has changed since',
+      description: 'ETag that the change is based on; 412 if the record has changed since',
     }),
   ),
 });
@@ -32,7 +32,7 @@ export const conditionalWriteHeaders = Type.Object({
 export const conditionalReadHeaders = Type.Object({
   'if-none-match': Type.Optional(
     Type.String({
-      description: 'ETag of the version that the caller has; 304 without a body if it is still current',
+      description: 'ETag that the caller has; 304 without a body if it is still current',
     }),
   ),
 });

@@ -68,7 +68,7 @@ export const TenantQuery = Type.Object({
   tenantId: Type.Optional(
     Type.String({
       ...TenantCode,
-      description: "The caller's tenant or one of its descendants; default: the caller's tenant",
+      description: "The caller's tenant (default) or one of its descendants",
     }),
   ),
 });

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { isLong, orNull } from './fields.ts';
+import { isCalendarDate, isLong, orNull } from './fields.ts';
 import { invalid } from './validation.ts';
 
 /**
@@ -13,11 +13,42 @@ export interface CursorPosition {
   id: string;
 }
 
+/** Which rows of a list make up a page: those after a cursor, or those at an offset. */
+export interface PageRange {
+  after?: CursorPosition;
+  limit: number;
+  offset?: number;
+}
+
+/** The order of a list. Rows with equal keys are sorted by id, in the same direction. */
+export interface SortOrder<Sort extends string> {
+  sort: Sort;
+  descending: boolean;
+}
+
+/** The parameter `sort`. The first field is the default. */
+export const sortBy = <Sort extends string>(sorts: readonly Sort[]) =>
+  Type.Optional(
+    Type.Unsafe<Sort | `-${Sort}`>({
+      type: 'string',
+      enum: sorts.flatMap((sort) => [sort, `-${sort}`]),
+      default: sorts[0],
+      description: '`-`: descending. Ties: by id, in the same direction',
+    }),
+  );
+
+export function parseSort<Sort extends string>(text: Sort | `-${Sort}`): SortOrder<Sort> {
+  const descending = text.startsWith('-');
+  return { sort: (descending ? text.slice(1) : text) as Sort, descending };
+}
+
+/** The sort order of a list, as a cursor contains it. */
+export const formatSort = ({ sort, descending }: SortOrder<string>) => (descending ? `-${sort}` : sort);
+
 export const cursor = Type.Optional(
   Type.String({
     maxLength: 2000,
-    description:
-      'Empty for the first page, then `next` of the previous page. The response is `{rows, next}`, without `total`',
+    description: 'Empty: the first page; then `next` of the page before. Returns `{rows, next}`, without `total`',
   }),
 );
 
@@ -25,7 +56,7 @@ export const cursor = Type.Optional(
 export const PageOrCursorPage = <T extends TSchema>(row: T) =>
   Type.Object({
     rows: Type.Array(row),
-    total: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of matching rows; absent with a cursor' })),
+    total: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of matches; absent with a cursor' })),
     next: Type.Optional(orNull(Type.String({ description: 'Cursor of the next page; null on the last page' }))),
   });
 
@@ -53,6 +84,13 @@ export function decodeCursor(text: string, sort: string, isKey: (key: string) =>
   if (!isValid || rest.length > 0 || encodeCursor(position) !== text) throw invalid('cursor', 'cursor');
   return position;
 }
+
+/** Whether a sort key from a cursor is a text that can be a parameter of a statement. */
+export const isTextKey = (key: string) => key.length <= 200 && key.isWellFormed() && !key.includes('\0');
+
+/** Whether a sort key from a cursor is a time with microseconds (`exactTime` in db/driver.ts). */
+export const isTimeKey = (key: string) =>
+  isCalendarDate(key.slice(0, 10)) && /^T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/.test(key.slice(10));
 
 function parseCursor(text: string): unknown[] {
   try {

@@ -7,7 +7,8 @@ import { ok } from '../http/envelope.ts';
 import { IdPath, IdsPath, idOf } from '../http/fields.ts';
 import { languageOf } from '../http/language.ts';
 import { pathId, pathIds } from '../http/validation.ts';
-import { listDepartmentUsers, listUsers, readUser, readUsers } from '../users/reads.ts';
+import { readNumberedMembers, readNumberedPage } from '../users/list.ts';
+import { readUser, readUsers } from '../users/reads.ts';
 import type { User } from '../users/schema.ts';
 import { createUser, patchUser, removeUsers } from '../users/users.ts';
 import { hidden, type RuoyiDependencies } from './context.ts';
@@ -45,7 +46,7 @@ export function userRoutes(app: App, { db, passwords }: RuoyiDependencies): void
       createdFrom: query['params[beginTime]'],
       createdTo: query['params[endTime]'],
     };
-    const { rows, total } = await readShown(request, (tx, caller) => listUsers(tx, caller, filter, further));
+    const { rows, total } = await readShown(request, (tx, caller) => readNumberedPage(tx, caller, filter, further));
     return table({ rows, total });
   });
 
@@ -55,7 +56,7 @@ export function userRoutes(app: App, { db, passwords }: RuoyiDependencies): void
     async (request) => {
       const id = pathId(request.params.id);
       const { rows, total } = await readShown(request, (tx, caller) =>
-        listDepartmentUsers(tx, caller, id, { pageSize: MAX_ROWS }),
+        readNumberedMembers(tx, caller, id, { pageSize: MAX_ROWS }),
       );
       if (total > rows.length)
         throw notOffered({ zh: `超过 ${MAX_ROWS} 名用户的部门`, en: `departments of more than ${MAX_ROWS} users` });

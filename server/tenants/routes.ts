@@ -280,8 +280,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'restoreTenant',
         summary: 'Restore a deleted tenant',
-        description:
-          'Only from an ancestor tenant. The tenant returns to its previous parent, with its departments and users.',
+        description: 'Only from an ancestor tenant. It returns to its previous parent, with its departments and users.',
         headers: writeHeaders,
         params: IdPath,
         response: responses('authenticated', {

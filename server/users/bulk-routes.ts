@@ -45,7 +45,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'readUsers',
         summary: 'Read users by their ids',
-        description: 'It writes nothing, so it needs no Idempotency-Key.',
+        description: 'A read: it needs no Idempotency-Key.',
         querystring: TenantQuery,
         body: UserIds,
         response: responses('authenticated', { data: UserBatch, errors: ['OTHER_TENANT'] }),

@@ -4,8 +4,8 @@ import { readPathNames } from '../departments/path-names.ts';
 import { SHEET_PAGE_SIZE, type SheetPage } from '../spreadsheets/sending.ts';
 import type { Sheet } from '../spreadsheets/writing.ts';
 import { USER_COLUMNS, type UserSheetRow } from './columns.ts';
-import { readUsersAfter } from './list-queries.ts';
-import { searchOf } from './reads.ts';
+import { searchOf } from './list.ts';
+import { readPage } from './list-queries.ts';
 import type { User, UserExportFilter } from './schema.ts';
 
 export const userSheet: Sheet<UserSheetRow> = {
@@ -22,9 +22,10 @@ export async function readSheetPage(
   cursor: string,
 ): Promise<SheetPage<UserSheetRow>> {
   const limit = SHEET_PAGE_SIZE;
-  const found = await readUsersAfter(tx, tenantId, searchOf(tx, tenantId, filter), {
-    afterId: cursor || '0',
+  const order = { sort: 'userId', descending: false } as const;
+  const found = await readPage(tx, tenantId, searchOf(tx, tenantId, filter), order, {
     limit: limit + 1,
+    ...(cursor ? { after: { sort: order.sort, key: cursor, id: cursor } } : {}),
   });
   const users = found.slice(0, limit);
   const pathOf = await readPathNames(tx, tenantId, users.flatMap(departmentsOf));

@@ -1,7 +1,7 @@
-import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
-import type { Rows } from '../http/fields.ts';
+import { bigintOf, exactTime, type Fragment, type Tx } from '../../db/driver.ts';
+import type { CursorPosition, PageRange, SortOrder } from '../http/pagination.ts';
 import { columns, withNumbers } from './queries.ts';
-import type { User } from './schema.ts';
+import type { User, UserSort } from './schema.ts';
 
 export interface UserSearch {
   userName: string | null;
@@ -18,6 +18,9 @@ export interface UserSearch {
   createdFrom?: string | undefined;
   createdTo?: string | undefined;
 }
+
+/** A user with their sort key, as a cursor contains it. */
+export type KeyedUser = User & { key: string };
 
 const matching = (tx: Tx, tenantId: string, search: UserSearch) => {
   const { userName, deptId, status, q, source, externalId, phone, members, createdFrom, createdTo } = search;
@@ -39,35 +42,60 @@ const matching = (tx: Tx, tenantId: string, search: UserSearch) => {
     ${status === null ? tx`` : tx`and u.status = ${status}`}`;
 };
 
-export const listUsers = async (
-  tx: Tx,
-  tenantId: string,
-  filter: UserSearch & { limit: number; offset: number },
-): Promise<Rows<User>> => {
-  const matches = matching(tx, tenantId, filter);
-  const [rows, [{ total }]] = await Promise.all([
-    tx<User[]>`
-      select ${columns(tx)} from (
-        select * from users u where ${matches} order by u.user_id limit ${filter.limit} offset ${filter.offset}
-      ) u order by u.user_id`,
-    tx<[{ total: number }]>`select count(*) as total from users u where ${matches}`,
-  ]);
-  return { rows: rows.map(withNumbers), total };
+/** The expressions of a sort order. */
+interface SortKey {
+  key: Fragment;
+  /** The key as a cursor contains it. */
+  text: Fragment;
+  type: Fragment;
+  /** No two users have the same key. Otherwise the id is a second key. */
+  unique?: true;
+}
+
+/** The only expressions that an `order by` may contain. */
+const sortKeys: Record<UserSort, (tx: Tx) => SortKey> = {
+  userId: (tx) => ({ key: tx`u.user_id`, text: tx`u.user_id::text`, type: tx`bigint`, unique: true }),
+  userName: (tx) => ({ key: tx`u.user_key`, text: tx`u.user_key`, type: tx`text`, unique: true }),
+  nickName: (tx) => {
+    // Users without a nickname sort before all others. Under row security the planner does not trust coalesce(), so it
+    // would not use the index to find where the page begins.
+    const text = tx`case when u.nick_name is null then '' else u.nick_name end`;
+    return { key: tx`(${text}) collate "C"`, text, type: tx`text` };
+  },
+  createTime: (tx) => ({ key: tx`u.create_time`, text: exactTime(tx, tx`u.create_time`), type: tx`timestamptz` }),
 };
 
-/** Reads matching users in the order of their ids, after a given one. */
-export const readUsersAfter = async (
+/** Reads a page of the matching users. */
+export const readPage = async (
   tx: Tx,
   tenantId: string,
   search: UserSearch,
-  { afterId, limit }: { afterId: string; limit: number },
-): Promise<User[]> => {
-  const rows = await tx<User[]>`
-    select ${columns(tx)} from (
-      select * from users u where ${matching(tx, tenantId, search)} and u.user_id > ${bigintOf(afterId)}
-      order by u.user_id limit ${limit}
-    ) u order by u.user_id`;
+  { sort, descending }: SortOrder<UserSort>,
+  { after, limit, offset = 0 }: PageRange,
+): Promise<KeyedUser[]> => {
+  const { key, text, type, unique } = sortKeys[sort](tx);
+  const direction = descending ? tx`desc` : tx`asc`;
+  const orderBy = unique ? tx`${key} ${direction}` : tx`${key} ${direction}, u.user_id ${direction}`;
+  // Cast to text first: the driver converts timestamptz parameters to a Date, which has no microseconds.
+  const isAfter = ({ key: last, id }: CursorPosition) => {
+    const operator = descending ? tx`<` : tx`>`;
+    return unique
+      ? tx`and ${key} ${operator} ${last}::text::${type}`
+      : tx`and (${key}, u.user_id) ${operator} (${last}::text::${type}, ${bigintOf(id)}::bigint)`;
+  };
+  // The columns are computed outside of the subquery: for the rows of the page, and not for those that it skips.
+  const rows = await tx<KeyedUser[]>`
+    select ${columns(tx)}, ${text} as key from (
+      select * from users u where ${matching(tx, tenantId, search)} ${after ? isAfter(after) : tx``}
+      order by ${orderBy} limit ${limit} offset ${offset}
+    ) u order by ${orderBy}`;
   return rows.map(withNumbers);
+};
+
+export const countUsers = async (tx: Tx, tenantId: string, search: UserSearch): Promise<number> => {
+  const [{ total }] = await tx<[{ total: number }]>`
+    select count(*) as total from users u where ${matching(tx, tenantId, search)}`;
+  return total;
 };
 
 export const countMembers = async (tx: Tx, members: Fragment): Promise<number> => {
@@ -80,11 +108,12 @@ export const readMembers = async (
   tx: Tx,
   tenantId: string,
   members: Fragment,
-  { limit, offset }: { limit: number; offset: number },
+  { after, limit, offset = 0 }: PageRange,
 ): Promise<User[]> => {
   const rows = await tx<User[]>`
     select ${columns(tx)} from (
-      ${members} order by m.user_id limit ${limit} offset ${offset}
+      ${members} ${after ? tx`and m.user_id > ${bigintOf(after.id)}` : tx``}
+      order by m.user_id limit ${limit} offset ${offset}
     ) m cross join lateral (
       select * from users u where u.tenant_id = ${tenantId} and u.user_id = m.user_id limit 1
     ) u order by u.user_id`;

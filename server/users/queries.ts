@@ -71,7 +71,7 @@ export const readLeaders = (tx: Tx, tenantId: string, userId: string) => {
 };
 
 /** Converts the department ids, because the driver returns arrays of bigint as text. */
-export const withNumbers = (user: User): User => ({ ...user, deptIds: user.deptIds.map(Number) });
+export const withNumbers = <T extends User>(user: T): T => ({ ...user, deptIds: user.deptIds.map(Number) });
 
 export const findByKey = async (tx: Tx, tenantId: string, userKey: string) => {
   const [row] = await tx<{ userId: number }[]>`

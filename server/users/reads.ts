@@ -1,19 +1,17 @@
 import type { Tx } from '../../db/driver.ts';
 import { assumeTenant } from '../access/tenant-scope.ts';
 import { asUser, type Caller } from '../auth/caller.ts';
-import { assertDepartmentExists, memberIds } from '../departments/members.ts';
 import { apiError } from '../http/errors.ts';
 import { etagOf, type Tagged } from '../http/etag.ts';
-import { idOf, jsonId, pageOf, type Rows } from '../http/fields.ts';
+import { idOf, jsonId } from '../http/fields.ts';
 import type { ExternalIdPath } from '../records/external-id.ts';
-import { countMembers, listUsers as listRows, readMembers, type UserSearch } from './list-queries.ts';
 import {
   readLeaders as readLeaderRows,
   readUser as readRow,
   readUserByExternalId as readRowByExternalId,
   readUsers as readRows,
 } from './queries.ts';
-import type { DeptUserFilter, Leader, User, UserBatch, UserFilter } from './schema.ts';
+import type { Leader, User, UserBatch } from './schema.ts';
 
 export { readOfSource as readUsersOfSource } from './queries.ts';
 
@@ -73,56 +71,3 @@ export function assertMayRead(caller: Caller, userId: string, requestedTenant: s
 
 export const readOwnUser = async (tx: Tx, caller: Caller): Promise<User> =>
   (await readUser(tx, caller, asUser(caller).userId, undefined)).data;
-
-/** Filters that RuoYi's front ends send (ruoyi-api/). Times have the format of `createTime`, and both ends are included. */
-interface FurtherUserFilters {
-  phone?: string | undefined;
-  /** Only users of this department and of those below it. */
-  underId?: string | undefined;
-  createdFrom?: string | undefined;
-  createdTo?: string | undefined;
-}
-
-export async function listUsers(
-  tx: Tx,
-  { tenantId }: Caller,
-  filter: UserFilter,
-  { underId, ...further }: FurtherUserFilters = {},
-): Promise<Rows<User>> {
-  return listRows(tx, tenantId, {
-    ...searchOf(tx, tenantId, filter),
-    ...further,
-    ...(underId === undefined ? {} : { members: memberIds(tx, tenantId, underId, { withSubtree: true }) }),
-    ...pageOf(filter),
-  });
-}
-
-export function searchOf(tx: Tx, tenantId: string, filter: Omit<UserFilter, 'pageNum' | 'pageSize'>): UserSearch {
-  const deptId = filter.deptId === undefined ? null : idOf(filter.deptId);
-  const below = filter.below === true && deptId !== null;
-  return {
-    userName: filter.userName ?? null,
-    deptId: below ? null : deptId,
-    members: below ? memberIds(tx, tenantId, deptId, { withSubtree: true }) : undefined,
-    status: filter.status ?? null,
-    q: filter.q ?? null,
-    source: filter.source ?? null,
-    externalId: filter.externalId ?? null,
-  };
-}
-
-/** Lists the users of a department, or of its whole subtree. */
-export async function listDepartmentUsers(
-  tx: Tx,
-  { tenantId }: Caller,
-  deptId: string,
-  { below = false, countOnly = false, ...paging }: DeptUserFilter,
-): Promise<Rows<User>> {
-  await assertDepartmentExists(tx, tenantId, deptId);
-  const members = () => memberIds(tx, tenantId, deptId, { withSubtree: below });
-  const [rows, total] = await Promise.all([
-    countOnly ? [] : readMembers(tx, tenantId, members(), pageOf(paging)),
-    countMembers(tx, members()),
-  ]);
-  return { rows, total };
-}

@@ -21,7 +21,8 @@ import { ExternalIdPath } from '../records/external-id.ts';
 import { bulkUserRoutes } from './bulk-routes.ts';
 import { userExportRoutes } from './export-routes.ts';
 import { readUserAt, restoreUser } from './history.ts';
-import { listDepartmentUsers, listUsers, readLeaders, readUser, readUserByExternalId } from './reads.ts';
+import { listDepartmentUsers, listUsers } from './list.ts';
+import { readLeaders, readUser, readUserByExternalId } from './reads.ts';
 import { DeptUserFilter, Leader, User, UserFilter, UserInput, UserPage, UserPatch, UserUpdate } from './schema.ts';
 import { userSessionRoutes } from './session-routes.ts';
 import { createStoredReader } from './stored-reader.ts';
@@ -86,7 +87,6 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'listUsers',
         summary: 'List users',
-        description: 'Sorted by id.',
         querystring: UserFilter,
         response: responses('authenticated', { data: UserPage, errors: ['OTHER_TENANT'] }),
       },
@@ -174,7 +174,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'listDepartmentUsers',
         summary: 'List the users of a department',
-        description: 'Users with the department as `deptId` or in `deptIds`, each once, sorted by id.',
+        description: 'With the department as `deptId` or in `deptIds`, each once, sorted by id.',
         params: IdPath,
         querystring: DeptUserFilter,
         response: responses('authenticated', {
@@ -285,7 +285,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'deleteUsers',
         summary: 'Delete users',
-        description: 'One id, or several separated by commas; either all are deleted or none.',
+        description: 'Deletes all or none.',
         headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: TenantQuery,

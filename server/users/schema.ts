@@ -9,7 +9,6 @@ import {
   MAX_IDS,
   optional,
   orNull,
-  Page,
   Password,
   paging,
   Status,
@@ -17,6 +16,7 @@ import {
   TenantQuery,
   Text,
 } from '../http/fields.ts';
+import { cursor, PageOrCursorPage, sortBy } from '../http/pagination.ts';
 import { externalIdFilters } from '../records/external-id.ts';
 import { format } from '../spreadsheets/schema.ts';
 import { user } from './record.ts';
@@ -169,9 +169,11 @@ export const Leader = Type.Object(
 );
 export type Leader = Static<typeof Leader>;
 
-const below = Type.Optional(
-  Type.Boolean({ default: false, description: 'Include users of all descendant departments' }),
-);
+const below = Type.Optional(Type.Boolean({ default: false, description: 'Also users of all descendant departments' }));
+
+/** The fields that a list can be sorted by. Each has an index. */
+const SORTS = ['userId', 'userName', 'nickName', 'createTime'] as const;
+export type UserSort = (typeof SORTS)[number];
 
 export const UserFilter = Type.Object({
   ...TenantQuery.properties,
@@ -180,13 +182,15 @@ export const UserFilter = Type.Object({
   below,
   status: Type.Optional(Status),
   ...externalIdFilters,
-  q: Type.Optional(Text(50, 'Part of the user name or nickname (case-insensitive) or of the phone number')),
+  q: Type.Optional(Text(50, 'Part of the user name, nickname (case-insensitive) or phone number')),
+  sort: sortBy(SORTS),
   ...paging,
+  cursor,
 });
 export type UserFilter = Static<typeof UserFilter>;
 
 export const UserExportFilter = Type.Object({
-  ...Type.Omit(UserFilter, ['pageNum', 'pageSize']).properties,
+  ...Type.Omit(UserFilter, ['sort', 'pageNum', 'pageSize', 'cursor']).properties,
   format,
 });
 export type UserExportFilter = Static<typeof UserExportFilter>;
@@ -194,12 +198,13 @@ export type UserExportFilter = Static<typeof UserExportFilter>;
 export const DeptUserFilter = Type.Object({
   ...TenantQuery.properties,
   below,
-  countOnly: Type.Optional(Type.Boolean({ default: false, description: 'Return only `total`, without rows' })),
+  countOnly: Type.Optional(Type.Boolean({ default: false, description: 'Only `total`, no rows' })),
   ...paging,
+  cursor,
 });
 export type DeptUserFilter = Static<typeof DeptUserFilter>;
 
-export const UserPage = Page(User);
+export const UserPage = PageOrCursorPage(User);
 
 export const UserIds = Type.Object({ ids: Type.Array(Long, { maxItems: MAX_IDS }) });
 

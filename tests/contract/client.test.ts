@@ -135,6 +135,11 @@ test('lists with cursors are iterated over all pages', async () => {
   const children: string[] = [];
   for await (const { deptName } of client.iterate.listChildren({ id: parentId, limit: 2 })) children.push(deptName);
   assert.deepEqual(children, names);
+  const users = Array.from({ length: 5 }, (_, n) => ({ ref: `u${n}`, userName: `u${n}`, password: PASSWORD }));
+  await client.addUsers({ body: { users } });
+  const people: string[] = [];
+  for await (const { userName } of client.iterate.listUsers({ pageSize: 2, sort: '-userName' })) people.push(userName);
+  assert.deepEqual(people, ['u4', 'u3', 'u2', 'u1', 'u0', 'boss']);
   const entries: string[] = [];
   for await (const { action } of client.iterate.listChanges({ limit: 3, resource: 'department' })) entries.push(action);
   assert.equal(entries.length, 8);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS, expectError, expectInvalid, expectOk } from '../support/expect.ts';
+import { DEPTS, expectError, expectInvalid, expectOk, read } from '../support/expect.ts';
 import { asTenant, shareService } from '../support/service.ts';
 
 /** GET /system/dept-api/{id}/users lists the users of a department or of its subtree. */
@@ -66,6 +66,41 @@ test('users are listed in pages, countOnly returns only the total, and invalid p
   expectInvalid(await admin.get(`${DEPTS}/${top}/users?pageSize=501`), 'pageSize');
   expectInvalid(await admin.get(`${DEPTS}/${top}/users?below=maybe`), 'below');
   expectInvalid(await admin.get(`${DEPTS}/x/users`), 'id');
+});
+
+test('users are read page by page with a cursor, each once, in the order of the list', async () => {
+  type Page = { rows: { userId: number }[]; total?: number; next?: string | null };
+  const readPage = (dept: string, query: string): Promise<Page> => read(admin, `${DEPTS}/${dept}/users?${query}`);
+  for (const [dept, below] of [
+    [top, true],
+    [east, false],
+    [top, false],
+  ] as const) {
+    const whole = await readPage(dept, `below=${below}`);
+    for (const pageSize of [1, 2, 3]) {
+      const rows: Page['rows'] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page: Page = await readPage(dept, `below=${below}&pageSize=${pageSize}&cursor=${cursor}`);
+        rows.push(...page.rows);
+        assert.ok(rows.length <= whole.rows.length, 'the cursor does not end');
+        assert.equal(page.total, undefined);
+        cursor = page.next as string | null;
+        assert.ok(cursor === null || page.rows.length === pageSize, 'only the last page may be shorter');
+      }
+      assert.deepEqual(rows, whole.rows, `pages of ${pageSize}`);
+    }
+  }
+  expectOk(await admin.get(`${DEPTS}/${east}/users?countOnly=true&cursor=`), { rows: [], total: 2 });
+});
+
+test('a cursor belongs to one department', async () => {
+  const nextOf = async (path: string) => (await read(admin, `${path}?pageSize=1&cursor=`)).next;
+  const next = await nextOf(`${DEPTS}/${east}/users`);
+  for (const path of [`${DEPTS}/${top}/users`, '/system/user-api/list'])
+    expectInvalid(await admin.get(`${path}?cursor=${next}`), 'cursor');
+  expectInvalid(await admin.get(`${DEPTS}/${east}/users?cursor=${await nextOf('/system/user-api/list')}`), 'cursor');
+  const forged = Buffer.from(JSON.stringify([`users of ${east}`, '1', '1'])).toString('base64url');
+  expectInvalid(await admin.get(`${DEPTS}/${east}/users?cursor=${forged}`), 'cursor');
 });
 
 test('a deleted user no longer belongs to any department, and users move with their department', async () => {

@@ -189,6 +189,8 @@ const successes: [id: string, client: Client, sent?: () => Promise<Sent> | Sent]
   ['listUsers', admin, () => ({ query: `deptId=${top}&userName=member&status=0` })],
   ['listUsers', admin, () => ({ query: `tenantId=${child.tenantId}` })],
   ['listUsers', admin, () => ({ query: 'q=小' })],
+  ['listUsers', admin, () => ({ query: 'sort=-nickName&cursor=&pageSize=1' })],
+  ['listDepartmentUsers', admin, () => ({ id: top, query: 'below=true&cursor=&pageSize=1' })],
   ['addWebhook', admin, () => ({ body: { name: '工资', url: 'http://localhost:9/', status: '1' } })],
   ['listWebhooks', admin],
   ['readWebhook', admin, () => ({ id: webhook })],

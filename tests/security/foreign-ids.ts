@@ -71,7 +71,13 @@ const departmentCalls: Omit<Call, 'kind'>[] = [
   },
   { what: `GET ${dept}/{id}/users`, call: (id) => get(`${dept}/${id}/users`) },
   { what: `GET ${dept}/{id}/users below`, call: (id) => get(`${dept}/${id}/users?below=true&countOnly=true`) },
+  { what: `GET ${dept}/{id}/users cursor`, call: (id) => get(`${dept}/${id}/users?cursor=`) },
   { what: `GET ${people}/list deptId`, call: (id) => get(`${people}/list?deptId=${id}`), expected: 200 },
+  {
+    what: `GET ${people}/list deptId, cursor`,
+    call: (id) => get(`${people}/list?deptId=${id}&below=true&sort=-nickName&cursor=`),
+    expected: 200,
+  },
   { what: `GET ${people}/export deptId`, call: (id) => get(`${people}/export?format=csv&deptId=${id}`), expected: 200 },
   { what: `GET ${dept}/export underId`, call: (id) => get(`${dept}/export?format=csv&underId=${id}`), expected: 200 },
   { what: `GET ${dept}/export parentId`, call: (id) => get(`${dept}/export?format=csv&parentId=${id}`), expected: 200 },

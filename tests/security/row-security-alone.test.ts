@@ -70,6 +70,10 @@ async function useEverything(): Promise<void> {
       const first = await B.get(`${dept}/list?sort=${sort}&cursor=&pageSize=1&withPath=true`);
       responses.push(first, await B.get(`${dept}/list?sort=${sort}&cursor=${first.data.next}`));
     }
+    for (const sort of ['userId', '-userName', 'nickName', '-createTime']) {
+      const first = await B.get(`${people}/list?sort=${sort}&cursor=&pageSize=1`);
+      responses.push(first, await B.get(`${people}/list?sort=${sort}&cursor=${first.data.next}`));
+    }
     for (const query of ['deptName=marker', 'leader=marker', `underId=${top}`, `underId=${top}&deptName=marker`]) {
       responses.push(await B.get(`${dept}/list?${query}`), await B.get(`${dept}/list?${query}&cursor=`));
     }
@@ -138,6 +142,7 @@ async function useEverything(): Promise<void> {
     await B.post(`${dept}/batch-read`, { ids: [top, below] }),
     await B.get(`${dept}/${top}/users`),
     await B.get(`${dept}/${top}/users?below=true`),
+    await B.get(`${dept}/${top}/users?cursor=`),
     await B.put(dept, { deptId: below, deptName: name, parentId: top }),
     await B.put(dept, { deptId: below, deptName: name, parentId: 0 }),
     await B.put(dept, { deptId: below, deptName: name, parentId: top }, key),

@@ -18,11 +18,11 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Counts the rows of departments that a plan has read, including those that it filtered out. */
-const countRows = (plan: Plan): number =>
-  (plan['Relation Name'] === 'departments'
+/** Counts the rows of a table that a plan has read, including those that it filtered out. */
+const countRows = (plan: Plan, table: string): number =>
+  (plan['Relation Name'] === table
     ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
-    : 0) + (plan.Plans ?? []).reduce((sum, inner) => sum + countRows(inner), 0);
+    : 0) + (plan.Plans ?? []).reduce((sum, inner) => sum + countRows(inner, table), 0);
 
 /** Connects with the service's own role, to which row security applies. */
 export async function connectAsService({ superuser, databaseUrl }: Service): Promise<Sql> {
@@ -32,13 +32,16 @@ export async function connectAsService({ superuser, databaseUrl }: Service): Pro
   return connection;
 }
 
-/** Repeats the statements that read departments. Counts the rows they read (except in functions) and all blocks. */
+/** Repeats the statements that read a table. Counts its rows that they read (except in functions) and all blocks. */
 export async function measureCost(
   connection: Sql,
   tenantId: string,
   queries: Query[],
+  table: 'departments' | 'users' | 'user_departments' = 'departments',
 ): Promise<{ statements: number; rows: number; blocks: number }> {
-  const sent = queries.filter(({ string }) => /\bfrom departments|departments_(found|below)/.test(string ?? ''));
+  const reads =
+    table === 'departments' ? /\bfrom departments|departments_(found|below)/ : new RegExp(`\\bfrom ${table}\\b`);
+  const sent = queries.filter(({ string }) => reads.test(string ?? ''));
   let [rows, blocks] = [0, 0];
   for (const { string = '', parameters = [] } of sent) {
     await connection.begin(async (tx) => {
@@ -48,7 +51,7 @@ export async function measureCost(
         parameters as never[],
       );
       const [{ Plan: plan }] = explained;
-      rows += countRows(plan);
+      rows += countRows(plan, table);
       blocks += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
     });
   }

@@ -1247,14 +1247,14 @@ export type Status = '0' | '1';
 export type Next = string | null;
 
 /**
+ * Number of matches; absent with a cursor
+ */
+export type Total = number;
+
+/**
  * 0 = normal, 1 = disabled
  */
 export type Status2 = '0' | '1' | null;
-
-/**
- * Number of matching rows; absent with a cursor
- */
-export type Total = number;
 
 /**
  * User name, or `key 1001: name`
@@ -1340,12 +1340,12 @@ export type UserName = string;
 export type UserName2 = string | null;
 
 /**
- * The caller's tenant or one of its descendants; default: the caller's tenant
+ * The caller's tenant (default) or one of its descendants
  */
 export type TenantId = string;
 
 /**
- * Makes retries safe: a request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`
+ * A request with the same key within 24 hours writes nothing and returns the stored response, with `Idempotent-Replayed: true`
  */
 export type IdempotencyKey = string;
 
@@ -1355,12 +1355,12 @@ export type IdempotencyKey = string;
 export type Id2 = string;
 
 /**
- * ETag of the version that the change is based on; 412 if the record has changed since
+ * ETag that the change is based on; 412 if the record has changed since
  */
 export type IfMatch = string;
 
 /**
- * ETag of the version that the caller has; 304 without a body if it is still current
+ * ETag that the caller has; 304 without a body if it is still current
  */
 export type IfNoneMatch = string;
 
@@ -1372,6 +1372,11 @@ export type Status3 = '0' | '1';
 export type PageNum = number;
 
 export type PageSize = number;
+
+/**
+ * Empty: the first page; then `next` of the page before. Returns `{rows, next}`, without `total`
+ */
+export type Cursor = string;
 
 /**
  * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
@@ -1393,15 +1398,10 @@ export type Source3 = string;
  */
 export type ExternalId2 = string;
 
-/**
- * Empty for the first page, then `next` of the previous page. The response is `{rows, next}`, without `total`
- */
-export type Cursor = string;
-
 export type Limit = number;
 
 /**
- * Include users of all descendant departments
+ * Also users of all descendant departments
  */
 export type Below = boolean;
 
@@ -1487,7 +1487,7 @@ export type UserName3 = string;
 export type DeptId = string;
 
 /**
- * Part of the user name or nickname (case-insensitive) or of the phone number
+ * Part of the user name, nickname (case-insensitive) or phone number
  */
 export type Q = string;
 
@@ -1861,7 +1861,7 @@ export type CreateDepartmentData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -1885,7 +1885,7 @@ export type UpdateDepartmentData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -1906,7 +1906,7 @@ export type ListDepartmentsData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -1942,7 +1942,7 @@ export type ListDepartmentsData = {
      */
     underId?: QueryId;
     /**
-     * `-`: descending. Equal values: by id, in the same direction.
+     * `-`: descending. Ties: by id, in the same direction
      */
     sort?:
       | 'orderNum'
@@ -1960,7 +1960,7 @@ export type ListDepartmentsData = {
     pageNum?: number;
     pageSize?: number;
     /**
-     * Empty for the first page, then `next` of the previous page. The response is `{rows, next}`, without `total`
+     * Empty: the first page; then `next` of the page before. Returns `{rows, next}`, without `total`
      */
     cursor?: string;
     /**
@@ -1991,7 +1991,7 @@ export type ReadDepartmentsData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2027,7 +2027,7 @@ export type ReadDepartmentByExternalIdData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2054,7 +2054,7 @@ export type DeleteDepartmentsData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -2092,7 +2092,7 @@ export type ReadDepartmentData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -2126,7 +2126,7 @@ export type PatchDepartmentData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2152,7 +2152,7 @@ export type ListChildrenData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     limit?: number;
@@ -2193,7 +2193,7 @@ export type ReadTreeData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -2236,7 +2236,7 @@ export type OrderDepartmentsData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2254,7 +2254,7 @@ export type OrderDepartmentsResponse = OrderDepartmentsResponses[keyof OrderDepa
 
 export type AddDepartmentsData = {
   /**
-   * Creates all departments or none. Entries without `parentRef` go below `parentId`; omitted or 0: the top level.
+   * Entries without `parentRef` go below `parentId`; omitted or 0: the top level.
    */
   body: {
     parentId?: IdInputOrNull;
@@ -2263,7 +2263,7 @@ export type AddDepartmentsData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2286,7 +2286,7 @@ export type ExportDepartmentsData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -2348,7 +2348,7 @@ export type ReadDepartmentHistoryData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -2381,7 +2381,7 @@ export type CompareDepartmentsData = {
   path?: never;
   query: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -2469,7 +2469,7 @@ export type RestoreDepartmentData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2553,7 +2553,7 @@ export type ListTenantsData = {
     pageNum?: number;
     pageSize?: number;
     /**
-     * Empty for the first page, then `next` of the previous page. The response is `{rows, next}`, without `total`
+     * Empty: the first page; then `next` of the page before. Returns `{rows, next}`, without `total`
      */
     cursor?: string;
   };
@@ -2731,7 +2731,7 @@ export type CreateUserData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2755,7 +2755,7 @@ export type UpdateUserData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2776,7 +2776,7 @@ export type ListUsersData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -2785,7 +2785,7 @@ export type ListUsersData = {
     userName?: string;
     deptId?: string;
     /**
-     * Include users of all descendant departments
+     * Also users of all descendant departments
      */
     below?: boolean;
     /**
@@ -2801,11 +2801,19 @@ export type ListUsersData = {
      */
     externalId?: string;
     /**
-     * Part of the user name or nickname (case-insensitive) or of the phone number
+     * Part of the user name, nickname (case-insensitive) or phone number
      */
     q?: string;
+    /**
+     * `-`: descending. Ties: by id, in the same direction
+     */
+    sort?: 'userId' | '-userId' | 'userName' | '-userName' | 'nickName' | '-nickName' | 'createTime' | '-createTime';
     pageNum?: number;
     pageSize?: number;
+    /**
+     * Empty: the first page; then `next` of the page before. Returns `{rows, next}`, without `total`
+     */
+    cursor?: string;
   };
   url: '/system/user-api/list';
 };
@@ -2816,7 +2824,8 @@ export type ListUsersResponses = {
    */
   200: {
     rows: Array<User>;
-    total: number;
+    total?: Total;
+    next?: Next;
   };
 };
 
@@ -2836,7 +2845,7 @@ export type ReadUserByExternalIdData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2862,7 +2871,7 @@ export type DeleteUsersData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2888,7 +2897,7 @@ export type ReadUserData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -2918,7 +2927,7 @@ export type PatchUserData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2944,7 +2953,7 @@ export type ReadLeadersData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -2977,19 +2986,23 @@ export type ListDepartmentUsersData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
-     * Include users of all descendant departments
+     * Also users of all descendant departments
      */
     below?: boolean;
     /**
-     * Return only `total`, without rows
+     * Only `total`, no rows
      */
     countOnly?: boolean;
     pageNum?: number;
     pageSize?: number;
+    /**
+     * Empty: the first page; then `next` of the page before. Returns `{rows, next}`, without `total`
+     */
+    cursor?: string;
   };
   url: '/system/dept-api/{id}/users';
 };
@@ -3000,7 +3013,8 @@ export type ListDepartmentUsersResponses = {
    */
   200: {
     rows: Array<User>;
-    total: number;
+    total?: Total;
+    next?: Next;
   };
 };
 
@@ -3016,7 +3030,7 @@ export type RestoreUserData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3042,7 +3056,7 @@ export type EndUserSessionsData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -3072,7 +3086,7 @@ export type ListUserSessionsData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3098,7 +3112,7 @@ export type ReadUsersData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3129,7 +3143,7 @@ export type AddUsersData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3156,7 +3170,7 @@ export type ExportUsersData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -3165,7 +3179,7 @@ export type ExportUsersData = {
     userName?: string;
     deptId?: string;
     /**
-     * Include users of all descendant departments
+     * Also users of all descendant departments
      */
     below?: boolean;
     /**
@@ -3181,7 +3195,7 @@ export type ExportUsersData = {
      */
     externalId?: string;
     /**
-     * Part of the user name or nickname (case-insensitive) or of the phone number
+     * Part of the user name, nickname (case-insensitive) or phone number
      */
     q?: string;
     /**
@@ -3222,7 +3236,7 @@ export type SearchData = {
   path?: never;
   query: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     q: string;
@@ -3245,7 +3259,7 @@ export type ReadEntitlementsData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -3279,7 +3293,7 @@ export type ReadChangesData = {
      */
     wait?: number;
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -3314,7 +3328,7 @@ export type StreamChangesData = {
      */
     after?: string;
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -3359,7 +3373,7 @@ export type ListChangesData = {
      */
     to?: Time;
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -3408,7 +3422,7 @@ export type RevertChangeData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3463,7 +3477,7 @@ export type ListKeysData = {
     pageNum?: number;
     pageSize?: number;
     /**
-     * Empty for the first page, then `next` of the previous page. The response is `{rows, next}`, without `total`
+     * Empty: the first page; then `next` of the page before. Returns `{rows, next}`, without `total`
      */
     cursor?: string;
     /**
@@ -3559,7 +3573,7 @@ export type ListQuotasData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3580,7 +3594,7 @@ export type ListQuotasBelowData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3604,7 +3618,7 @@ export type ConsumeQuotaData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3625,7 +3639,7 @@ export type ReserveQuotaData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3651,7 +3665,7 @@ export type ConfirmReservationData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3677,7 +3691,7 @@ export type ReleaseReservationData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3703,7 +3717,7 @@ export type RefundUseData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3724,7 +3738,7 @@ export type ListUsesData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     quota?: string;
@@ -3743,7 +3757,7 @@ export type ListUsesData = {
     pageNum?: number;
     pageSize?: number;
     /**
-     * Empty for the first page, then `next` of the previous page. The response is `{rows, next}`, without `total`
+     * Empty: the first page; then `next` of the page before. Returns `{rows, next}`, without `total`
      */
     cursor?: string;
   };
@@ -3768,7 +3782,7 @@ export type ReadUsageData = {
   path?: never;
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     quota?: string;
@@ -3802,7 +3816,7 @@ export type PutQuotaData = {
   };
   query?: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
   };
@@ -3849,7 +3863,7 @@ export type ImportDepartmentsData = {
   path?: never;
   query: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**
@@ -3904,7 +3918,7 @@ export type ImportUsersData = {
   path?: never;
   query: {
     /**
-     * The caller's tenant or one of its descendants; default: the caller's tenant
+     * The caller's tenant (default) or one of its descendants
      */
     tenantId?: string;
     /**

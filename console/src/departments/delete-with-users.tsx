@@ -36,7 +36,7 @@ export function DeleteWithUsers({ dept, includeDescendants, isDeleting, onCancel
   });
   if (error) return <LoadError error={error} onRetry={refetch} />;
   if (!data) return <Loading />;
-  const { rows, total } = data.data;
+  const { rows, total = 0 } = data.data;
   const getDisabledReason = (tree: TreeStore, id: number) => {
     const willBeDeleted = includeDescendants ? tree.isWithin(id, dept.deptId) : id === dept.deptId;
     if (willBeDeleted) return t.targetWillBeDeleted;

@@ -162,7 +162,7 @@ function MemberCount({ deptId }: { deptId: number }) {
     queryFn: async ({ signal }) => {
       const read = (below: boolean) => api.listDepartmentUsers(deptId, { below, countOnly: true }, signal);
       const [branch, direct] = await Promise.all([read(true), read(false)]);
-      return { branch: branch.data.total, direct: direct.data.total };
+      return { branch: branch.data.total ?? 0, direct: direct.data.total ?? 0 };
     },
   });
   return <span role="status">{data ? t.memberTotal(data.branch, data.direct) : t.members}</span>;

@@ -83,7 +83,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
         ...shared,
         operationId: 'restoreDepartment',
         summary: 'Restore a deleted department with its subtree',
-        description: 'Restores the department with everything below it that the same request deleted.',
+        description: 'With everything below it that the same request deleted.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,

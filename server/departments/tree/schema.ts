@@ -115,8 +115,7 @@ export const NewDepts = Type.Object(
     departments: Type.Array(NewDept, { minItems: 1, maxItems: MAX_LISTED }),
   },
   {
-    description:
-      'Creates all departments or none. Entries without `parentRef` go below `parentId`; omitted or 0: the top level.',
+    description: 'Entries without `parentRef` go below `parentId`; omitted or 0: the top level.',
     examples: [
       {
         parentId: 0,

@@ -103,6 +103,12 @@ export const departmentCalls: Row[] = [
     other: '404 DEPT_NOT_FOUND',
   },
   {
+    operation: `GET ${dept}/{id}/users`,
+    variant: 'with a cursor',
+    call: (client, { parent }) => client.get(`${dept}/${parent}/users?cursor=`),
+    other: '404 DEPT_NOT_FOUND',
+  },
+  {
     operation: `GET ${dept}/{id}`,
     variant: 'with asOf',
     call: (client, { leaf }) => client.get(`${dept}/${leaf}?asOf=${now()}`),

@@ -154,6 +154,12 @@ export const userCalls: Row[] = [
     other: OK,
   },
   {
+    operation: `GET ${people}/list`,
+    variant: 'sorted, with a cursor',
+    call: (client) => client.get(`${people}/list?sort=-nickName&cursor=`),
+    other: OK,
+  },
+  {
     operation: `PUT ${people}`,
     call: (client, { user }) => client.put(people, { userId: user, password, roles: ['admin'] }),
     other: '404 USER_NOT_FOUND',
