@@ -44,6 +44,15 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   await page.getByText('李口袋').waitFor();
   await expectNoAxeViolations(page);
   await page.getByRole('link', { name: '13812345678' }).waitFor();
+  await page.getByRole('combobox', { name: '排序' }).click();
+  await page.getByTitle('创建时间降序', { exact: true }).click();
+  await page
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('checkbox') })
+    .first()
+    .getByText('李口袋')
+    .waitFor();
+  assert.equal(new URL(page.url()).search, '?sort=-createTime');
   await page.getByLabel('搜索用户名、姓名或手机号').fill('pocket');
   await page.getByText('共 1 人').waitFor();
   await chooseAction('李口袋', '移动到部门');

@@ -1,5 +1,6 @@
 import { useMe } from '../session.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
+import { parseUserSort, type UserSort } from '../ui/user/user-sort.ts';
 
 /** The state of the screen that is kept in the URL. */
 export interface PeopleParams {
@@ -8,6 +9,8 @@ export interface PeopleParams {
   /** Only users of the department itself, without those of the departments below it. */
   direct: boolean;
   status: '0' | '1' | null;
+  /** null: by id. */
+  sort: UserSort | null;
   page: number;
   /** A descendant of the current tenant; undefined for the current tenant. */
   tenantId: string | undefined;
@@ -31,6 +34,7 @@ export function usePeopleParams(): [
     deptId: parseId(search.get('deptId')),
     direct: search.get('direct') === 'true',
     status: status === '0' || status === '1' ? status : null,
+    sort: parseUserSort(search.get('sort')),
     page: parseId(search.get('page')) || 1,
     tenantId: tenantId && tenantId !== ownTenantId ? tenantId : undefined,
     person: person === 'new' ? person : parseId(person),
@@ -47,7 +51,7 @@ export function usePeopleParams(): [
   return [params, setParams];
 }
 
-/** The filter of the list, without its page. */
+/** The filter of the list, without its order and page. */
 export const toFilter = ({ q, deptId, direct, status, tenantId }: PeopleParams) => ({
   ...(q ? { q } : {}),
   ...(deptId === null ? {} : { deptId: String(deptId), below: !direct }),

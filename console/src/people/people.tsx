@@ -111,9 +111,9 @@ function UserList({ params, setParams, onEdit, onAction, ...tableProps }: ListPr
   const t = useTexts(peopleTexts);
   const u = useTexts(userTexts);
   const isPhone = useIsPhone();
-  const { q, deptId, status, page, tenantId } = params;
+  const { q, deptId, status, sort, page, tenantId } = params;
   const pageSize = usePageSize();
-  const filter = { ...toFilter(params), pageNum: page, pageSize };
+  const filter = { ...toFilter(params), ...(sort ? { sort } : {}), pageNum: page, pageSize };
   const { data, error, refetch, isPlaceholderData } = useQuery({
     queryKey: queryKeys.users.list(filter),
     queryFn: ({ signal }) => api.listUsers(filter, signal),
@@ -142,6 +142,8 @@ function UserList({ params, setParams, onEdit, onAction, ...tableProps }: ListPr
         rows={data.data.rows}
         loading={isPlaceholderData}
         ownTenant={!tenantId}
+        sort={sort}
+        onSort={(sort) => setParams({ sort, page: 1 })}
         renderActions={(user) => <UserActions user={user} onEdit={onEdit} onAction={onAction} canMove={!tenantId} />}
         {...tableProps}
       />

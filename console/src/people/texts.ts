@@ -16,6 +16,10 @@ export const peopleTexts = defineTexts({
     otherTenant: (tenant: string) => `您正在管理下级租户“${tenant}”的用户`,
     otherTenantHint: '此处不能分配部门，请由该租户的管理员操作。',
     backToOwnTenant: '返回本租户',
+    sort: '排序',
+    defaultSort: '默认排序',
+    ascending: (column: string) => `${column}升序`,
+    descending: (column: string) => `${column}降序`,
   },
   en: {
     title: 'People',
@@ -32,5 +36,9 @@ export const peopleTexts = defineTexts({
     otherTenant: (tenant: string) => `You are managing the users of the child tenant ${tenant}`,
     otherTenantHint: 'Departments cannot be assigned here. Ask an administrator of that tenant.',
     backToOwnTenant: 'Back to your tenant',
+    sort: 'Sort',
+    defaultSort: 'Default order',
+    ascending: (column: string) => `${column}, ascending`,
+    descending: (column: string) => `${column}, descending`,
   },
 });

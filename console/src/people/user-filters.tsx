@@ -6,7 +6,9 @@ import { FilterBar } from '../ui/filter-bar.tsx';
 import { DensityButton } from '../ui/list-settings.tsx';
 import { useSearchText } from '../ui/use-search-text.ts';
 import { userTexts } from '../ui/user/texts.ts';
+import { useIsPhone } from '../ui/user/user-table.tsx';
 import type { PeopleParams } from './params.ts';
+import { SortSelect } from './sort-select.tsx';
 import { peopleTexts } from './texts.ts';
 
 interface Props {
@@ -17,6 +19,7 @@ interface Props {
 export function UserFilters({ params, setParams }: Props) {
   const t = useTexts(peopleTexts);
   const u = useTexts(userTexts);
+  const isPhone = useIsPhone();
   const [text, setText] = useSearchText(params.q, (q) => setParams({ q, page: 1 }, { replace: true }));
   return (
     <FilterBar className="people-filters">
@@ -56,6 +59,7 @@ export function UserFilters({ params, setParams }: Props) {
           { value: '1', label: u.disabled },
         ]}
       />
+      {isPhone && <SortSelect value={params.sort} onChange={(sort) => setParams({ sort, page: 1 })} />}
       <DensityButton />
     </FilterBar>
   );

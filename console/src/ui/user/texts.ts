@@ -10,7 +10,6 @@ export const userTexts = defineTexts({
     position: '职务',
     phone: '手机号',
     email: '邮箱',
-    role: '角色',
     admin: '管理员',
     member: '成员',
     actions: '操作',
@@ -34,6 +33,8 @@ export const userTexts = defineTexts({
     selectionActions: '对所选用户的操作',
     total: (count: number) => `共 ${count} 人`,
     paging: '分页',
+    userName: '用户名',
+    createTime: '创建时间',
   },
   en: {
     status: 'Status',
@@ -43,7 +44,6 @@ export const userTexts = defineTexts({
     position: 'Position',
     phone: 'Phone',
     email: 'Email',
-    role: 'Role',
     admin: 'Administrator',
     member: 'Member',
     actions: 'Actions',
@@ -67,6 +67,8 @@ export const userTexts = defineTexts({
     selectionActions: 'Actions for the selected users',
     total: (count: number) => (count === 1 ? '1 user' : `${count} users`),
     paging: 'Pagination',
+    userName: 'User name',
+    createTime: 'Created',
   },
 });
 

@@ -8,8 +8,8 @@ import { PersonLink } from './person-link.tsx';
 import { userTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
 
-/** A user in a list: initials, name with a link, and user name. */
-export function UserName({ user }: { user: User }) {
+/** A user in a list: initials, name with a link, and user name, unless a column shows it. */
+export function UserName({ user, hidesUserName = false }: { user: User; hidesUserName?: boolean }) {
   const t = useTexts(userTexts);
   const { user: me } = useMe();
   const name = getDisplayName(user);
@@ -22,7 +22,7 @@ export function UserName({ user }: { user: User }) {
         </PersonLink>
         {user.userId === me.userId && user.tenantId === me.tenantId && <StatusTag tone="success">{t.self}</StatusTag>}
         <LiveMark resource="user" id={user.userId} />
-        {user.nickName && <div className="secondary">{user.userName}</div>}
+        {user.nickName && !hidesUserName && <div className="secondary">{user.userName}</div>}
       </div>
     </div>
   );

@@ -9,6 +9,7 @@ import { StatusTag } from '../status-tag.tsx';
 import { userTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
 import { UserName, UserStatus } from './user-name.tsx';
+import { parseUserSort, type SortColumn, type UserSort } from './user-sort.ts';
 import './user.css';
 
 interface Props {
@@ -18,6 +19,9 @@ interface Props {
   ownTenant: boolean;
   /** The department whose members are listed: its column shows their other departments, and the table has fewer columns. */
   deptId?: number;
+  sort?: UserSort | null;
+  /** Sorts by a column, or by none. Without it, the table cannot be sorted. */
+  onSort?: (sort: UserSort | null) => void;
   selected: ReadonlyMap<number, User>;
   onSelect: (users: User[], isSelected: boolean) => void;
   renderActions: (user: User) => ReactNode;
@@ -29,7 +33,17 @@ const PATH_LEVELS = 2;
 export const useIsPhone = () => !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
 
 /** A table of users, or a list on phones. */
-export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect, renderActions }: Props) {
+export function UserTable({
+  rows,
+  loading,
+  ownTenant,
+  deptId,
+  sort,
+  onSort,
+  selected,
+  onSelect,
+  renderActions,
+}: Props) {
   const t = useTexts(userTexts);
   const isPhone = useIsPhone();
   const density = useDensity();
@@ -78,6 +92,13 @@ export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect
       </ul>
     );
   const isAdministrator = ({ roles }: User) => roles.includes('admin');
+  const sortable = (column: SortColumn) =>
+    onSort
+      ? {
+          sorter: true,
+          sortOrder: sort === column ? ('ascend' as const) : sort === `-${column}` ? ('descend' as const) : null,
+        }
+      : {};
   return (
     <Table<User>
       className={inDepartment ? 'user-table is-narrow' : 'user-table'}
@@ -95,8 +116,22 @@ export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect
         getCheckboxProps: (user) => ({ 'aria-label': t.select(getDisplayName(user)) }),
         getTitleCheckboxProps: () => ({ 'aria-label': t.selectAll }),
       }}
+      onChange={(_pages, _filters, sorter) => {
+        if (Array.isArray(sorter)) return;
+        const { order, columnKey } = sorter;
+        onSort?.(order ? parseUserSort(`${order === 'descend' ? '-' : ''}${columnKey}`) : null);
+      }}
       columns={[
-        { key: 'name', title: t.name, width: 190, render: (_, user) => <UserName user={user} /> },
+        {
+          key: 'nickName',
+          title: t.name,
+          width: inDepartment ? 190 : 150,
+          ...sortable('nickName'),
+          render: (_, user) => <UserName user={user} hidesUserName={!inDepartment} />,
+        },
+        ...(inDepartment
+          ? []
+          : [{ key: 'userName', title: t.userName, dataIndex: 'userName', ...sortable('userName') }]),
         { key: 'position', title: t.position, dataIndex: 'position', render: (position) => position || '—' },
         {
           key: 'department',
@@ -110,20 +145,12 @@ export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect
           key: 'phone',
           title: t.phone,
           dataIndex: 'phone',
-          className: 'user-table-phone',
+          className: 'user-table-nowrap',
           render: (phone) => (phone ? <PhoneLink phone={phone} /> : '—'),
         },
         ...(inDepartment
           ? []
-          : [
-              { key: 'email', title: t.email, dataIndex: 'email', render: (email: string | null) => email || '—' },
-              {
-                key: 'role',
-                title: t.role,
-                width: 130,
-                render: (_: unknown, user: User) => (isAdministrator(user) ? t.admin : t.member),
-              },
-            ]),
+          : [{ key: 'email', title: t.email, dataIndex: 'email', render: (email: string | null) => email || '—' }]),
         {
           key: 'status',
           title: t.status,
@@ -131,11 +158,25 @@ export function UserTable({ rows, loading, ownTenant, deptId, selected, onSelect
           render: (_, user) => (
             <>
               <UserStatus user={user} />
-              {inDepartment && isAdministrator(user) && <StatusTag>{t.admin}</StatusTag>}
+              {isAdministrator(user) && <StatusTag>{t.admin}</StatusTag>}
             </>
           ),
         },
-        { key: 'actions', title: t.actions, width: inDepartment ? 100 : 120, render: (_, user) => renderActions(user) },
+        ...(inDepartment
+          ? []
+          : [
+              {
+                key: 'createTime',
+                title: t.createTime,
+                dataIndex: 'createTime',
+                className: 'user-table-nowrap',
+                // The newest are looked for most often.
+                sortDirections: ['descend' as const, 'ascend' as const],
+                ...sortable('createTime'),
+                render: (time: string) => <span title={time}>{time.slice(0, 10)}</span>,
+              },
+            ]),
+        { key: 'actions', title: t.actions, width: 100, render: (_, user) => renderActions(user) },
       ]}
     />
   );
