@@ -12,6 +12,7 @@ import {
   expectOutline,
   outline,
   row,
+  selectInTree,
   tree,
   waitForValue,
 } from './departments-page.ts';
@@ -130,7 +131,7 @@ test('reordering keeps the order that someone else has saved since the page was 
   await row(page, '庚').click();
   await page.getByRole('button', { name: '移动…' }).click();
   const dialog = page.getByRole('dialog', { name: '移动“庚”' });
-  await row(dialog, '总部').click();
+  await selectInTree(page, dialog.getByRole('combobox', { name: '新的上级部门' }), '总部');
   await dialog.getByLabel('位置').click();
   await page.getByTitle('排在“辛”之后').click();
   const x = await admin.createDepartment({ deptName: '壬', parentId: top });

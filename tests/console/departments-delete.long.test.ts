@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';
-import { createSmallCompany, credentialsOf, expectOutline, row, tree } from './departments-page.ts';
+import {
+  createSmallCompany,
+  credentialsOf,
+  expectOutline,
+  pickerTree,
+  row,
+  selectInTree,
+  tree,
+} from './departments-page.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
@@ -63,7 +71,14 @@ test('a department with children is not deleted unless the user confirms that th
   await branch.click();
   // A department of the branch has a user, who must be moved first as well.
   await dialog.getByText('该部门及其下级有 1 名用户，请选择如何处理。').waitFor();
-  await row(dialog, '市场部').click();
+  const target = dialog.getByRole('combobox', { name: '移动到部门' });
+  await target.click();
+  // The whole branch will be deleted.
+  await row(pickerTree(page), '研发部').locator('[data-act=toggle]').click();
+  for (const name of ['研发部', '前端组'])
+    await row(pickerTree(page), name).and(page.locator('[aria-disabled=true]')).waitFor();
+  await page.keyboard.press('Escape');
+  await selectInTree(page, target, '市场部');
   await dialog.getByRole('button', { name: '移动 1 名用户并删除' }).click();
   await page.getByText('部门已删除').waitFor();
   await expectOutline(page, ['1 总部', '2 市场部']);
@@ -89,9 +104,11 @@ test('a department with users is deleted only after they are moved to another on
   await dialog.getByText('该部门有 2 名用户，请选择如何处理。').waitFor();
   await dialog.getByText('韩梅梅').waitFor();
   await expectNoAxeViolations(page);
-  assert.equal(await row(dialog, '市场部').getAttribute('aria-disabled'), 'true');
-  await row(dialog, '研发部').click();
-  await dialog.getByText('已选择：研发部').waitFor();
+  await dialog.getByRole('combobox', { name: '移动到部门' }).click();
+  await row(pickerTree(page), '市场部').and(page.locator('[aria-disabled=true]')).waitFor();
+  await expectNoAxeViolations(page);
+  await row(pickerTree(page), '研发部').click();
+  await dialog.getByTitle('总部 / 研发部').waitFor();
   await dialog.getByRole('button', { name: '移动 2 名用户并删除' }).click();
   await page.getByText('部门已删除').waitFor();
   await expectOutline(page, ['1 总部', '2 研发部']);

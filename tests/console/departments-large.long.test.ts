@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { expectNoCspViolations, startConsole } from '../support/console.ts';
 import { insertDepartments } from '../support/trees.ts';
-import { credentialsOf, row, tree, waitForValue } from './departments-page.ts';
+import { credentialsOf, pickerTree, row, tree, waitForValue } from './departments-page.ts';
 
 const fixture = await startConsole();
 const admin = await fixture.service.createTenant();
@@ -71,4 +71,31 @@ test(`a link to one of ${COUNT} departments opens it in the tree`, async () => {
   await expectFewRows(page);
   await page.getByLabel('搜索部门').fill('没有这样的部门');
   await page.getByText('未找到名称包含“没有这样的部门”的部门').waitFor();
+});
+
+test(`a picker shows a tree of ${COUNT} departments with few rows in the DOM, and finds one of them`, async () => {
+  const page = await fixture.logIn(credentialsOf(admin), '/people?person=new');
+  const dialog = page.getByRole('dialog');
+  const field = dialog.getByRole('combobox', { name: '主部门' });
+  await field.click();
+  await row(pickerTree(page), '部门 1').locator('[data-act=toggle]').click();
+  const countSecondLevel = () => pickerTree(page).locator('[aria-level="2"]').count();
+  await waitForValue(countSecondLevel, (count) => count > 5);
+  await expectFewRows(page);
+  const height = () => pickerTree(page).evaluate((element: { scrollHeight: number }) => element.scrollHeight);
+  const before = await height();
+  await pickerTree(page).evaluate((element: { scrollTop: number }) => {
+    element.scrollTop = 1e9;
+  });
+  await waitForValue(height, (now) => now > before);
+  await expectFewRows(page);
+
+  await field.fill(`部门 ${LAST}`);
+  await page.locator('.department-option').first().waitFor();
+  await page.keyboard.press('Enter');
+  await dialog.getByTitle(new RegExp(`^部门 .* / 部门 ${LAST}$`)).waitFor();
+  // It opens where the selected department is.
+  await field.click();
+  await row(pickerTree(page), `部门 ${LAST}`).and(page.locator('[aria-selected=true]')).waitFor();
+  await expectFewRows(page);
 });

@@ -8,6 +8,16 @@ import { waitFor } from '../support/wait.ts';
 export const row = (page: Page | Locator, name: string) => page.getByRole('treeitem', { name, exact: true });
 export const tree = (page: Page) => page.getByRole('tree', { name: /^(组织架构|Department tree)$/ });
 
+/** The tree in the popup of a department picker. */
+export const pickerTree = (page: Page) => page.getByRole('tree', { name: /^(部门列表|Departments)$/ });
+
+/** Opens a department picker and selects a department that its tree shows. */
+export async function selectInTree(page: Page, field: Locator, name: string): Promise<void> {
+  await field.click();
+  await row(pickerTree(page), name).click();
+  await pickerTree(page).waitFor({ state: 'hidden' });
+}
+
 export const credentialsOf = ({ tenantId }: Client) => ({ tenantId, username: 'boss' });
 
 /** Gives the administrator of a tenant a name. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logInOnPage, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { createCompany, row } from './departments-page.ts';
+import { createCompany, selectInTree } from './departments-page.ts';
 import { clickTwice, expectStaysOpen, holdRequests } from './page-actions.ts';
 
 /** A request in flight cannot be cancelled: its dialog stays open until the response arrives, and sends it only once. */
@@ -36,7 +36,7 @@ test('the move dialog of a department stays open while it is being saved and aft
   await logInOnPage(page, { tenantId: admin.tenantId, username: 'boss' }, `/departments/${web}`);
   await page.getByRole('button', { name: '移动…' }).click();
   const dialog = page.getByRole('dialog', { name: '移动“前端组”' });
-  await row(dialog, '市场部').click();
+  await selectInTree(page, dialog.getByRole('combobox', { name: '新的上级部门' }), '市场部');
   const { requests, release } = await holdRequests(page, 'PUT', '/system/dept-api');
   await dialog.getByRole('button', { name: '移动', exact: true }).click();
   await expectStaysOpen(page, dialog);

@@ -20,21 +20,25 @@ const { exact, sales } = await createDepartments(company, {
   sales: { deptName: '销售部', orderNum: 1001 },
 });
 
-test('the department that has exactly the searched name comes first in every picker', async () => {
+test('the department that has exactly the searched name comes first in the tree panel and in every picker', async () => {
   const page = await fixture.logIn(credentials, `/departments/${sales}`);
-  await page.getByRole('button', { name: '移动…' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('textbox', { name: '搜索部门' }).fill('研发部');
-  const results = dialog.locator('button.departments-result');
+  await page.getByRole('textbox', { name: '搜索部门' }).fill('研发部');
+  const results = page.locator('button.departments-result');
   await results.nth(49).waitFor();
   assert.equal(await results.first().locator('span').first().innerText(), '研发部');
 
+  const expectExactFirst = async (label: string) => {
+    await page.getByRole('dialog').getByLabel(label, { exact: true }).fill('研发部');
+    const options = page.locator('.department-option');
+    await options.nth(1).waitFor();
+    assert.equal((await options.first().innerText()).split('\n')[0]?.trim(), '研发部');
+    await page.getByText('还有更多结果，请输入更完整的名称').waitFor();
+  };
+  await page.getByRole('button', { name: '移动…' }).click();
+  await expectExactFirst('新的上级部门');
   await fixture.logIn(credentials, '/people');
   await page.getByRole('button', { name: '新建用户' }).click();
-  await page.getByRole('dialog').getByLabel('主部门', { exact: true }).fill('研发部');
-  const options = page.locator('.department-option');
-  await options.nth(1).waitFor();
-  assert.equal((await options.first().innerText()).split('\n')[0]?.trim(), '研发部');
+  await expectExactFirst('主部门');
 });
 
 test('the audit log filters by part of a user name while it is typed', async () => {

@@ -4,13 +4,13 @@ import { api } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
+import { ROOT_ID } from '../ui/department/tree-store.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useConfirmDiscard } from '../ui/use-confirm-discard.ts';
 import { DepartmentFields, type DepartmentValues, MAX_ORDER, toInput } from './department-fields.tsx';
 import { departmentsTexts } from './texts.ts';
-import { ROOT_ID } from './tree-store.ts';
 import type { DialogProps } from './use-dialog.ts';
 
 interface Props extends DialogProps {

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Alert, Button, Radio } from 'antd';
 import { useState } from 'react';
-import { api, type Child, type Dept } from '../api.ts';
+import { api, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { DepartmentPicker } from '../ui/department/department-picker.tsx';
+import { isWithin } from '../ui/department-path.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
-import { DepartmentPicker } from './department-picker.tsx';
 import { departmentsTexts } from './texts.ts';
-import type { TreeStore } from './tree-store.ts';
 import { UserItem } from './user-item.tsx';
 
 /** What happens to the users of a deleted department. */
@@ -27,7 +27,7 @@ const MAX_USERS = 5;
 export function DeleteWithUsers({ dept, includeDescendants, isDeleting, onCancel, onDelete }: Props) {
   const t = useTexts(departmentsTexts);
   const [choice, setChoice] = useState<'move' | 'delete'>('move');
-  const [target, setTarget] = useState<Child>();
+  const [targetId, setTargetId] = useState<number | null>(null);
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.departments.users(dept.deptId, { includeDescendants, first: MAX_USERS }),
     queryFn: ({ signal }) =>
@@ -37,14 +37,14 @@ export function DeleteWithUsers({ dept, includeDescendants, isDeleting, onCancel
   if (error) return <LoadError error={error} onRetry={refetch} />;
   if (!data) return <Loading />;
   const { rows, total = 0 } = data.data;
-  const getDisabledReason = (tree: TreeStore, id: number) => {
-    const willBeDeleted = includeDescendants ? tree.isWithin(id, dept.deptId) : id === dept.deptId;
+  const getDisabledReason = (target: Dept) => {
+    const willBeDeleted = includeDescendants ? isWithin(target, dept.deptId) : target.deptId === dept.deptId;
     if (willBeDeleted) return t.targetWillBeDeleted;
-    return tree.getNode(id)?.status === '1' ? t.targetDisabled : undefined;
+    return target.status === '1' ? t.targetDisabled : undefined;
   };
   const confirm = () => {
     if (choice === 'delete') onDelete({ users: 'delete' });
-    else if (target) onDelete({ users: 'move', toDeptId: target.deptId });
+    else if (targetId !== null) onDelete({ users: 'move', toDeptId: targetId });
   };
   return (
     <>
@@ -72,18 +72,15 @@ export function DeleteWithUsers({ dept, includeDescendants, isDeleting, onCancel
         ]}
       />
       {choice === 'move' ? (
-        <>
-          <DepartmentPicker
-            label={t.moveUsersTo}
-            value={target}
-            onChange={setTarget}
-            initialId={dept.deptId}
-            getDisabledReason={getDisabledReason}
-          />
-          <p role="status" className="secondary">
-            {target ? t.selectedParent(target.deptName) : t.nothingSelected}
-          </p>
-        </>
+        <DepartmentPicker
+          aria-label={t.moveUsersTo}
+          className="departments-target"
+          value={targetId}
+          onChange={setTargetId}
+          initialId={dept.deptId}
+          getDisabledReason={getDisabledReason}
+          disabled={isDeleting}
+        />
       ) : (
         <p>{t.deleteUsersHint}</p>
       )}
@@ -92,7 +89,13 @@ export function DeleteWithUsers({ dept, includeDescendants, isDeleting, onCancel
         <Button onClick={onCancel} disabled={isDeleting}>
           {t.cancel}
         </Button>
-        <Button danger type="primary" disabled={choice === 'move' && !target} loading={isDeleting} onClick={confirm}>
+        <Button
+          danger
+          type="primary"
+          disabled={choice === 'move' && targetId === null}
+          loading={isDeleting}
+          onClick={confirm}
+        >
           {choice === 'move' ? t.moveAndDelete(total) : t.deleteWithUsers}
         </Button>
       </div>

@@ -5,9 +5,9 @@ import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { DeletedRecord } from '../ui/deleted-record.tsx';
+import { ROOT_ID, type TreeStore } from '../ui/department/tree-store.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { departmentsTexts } from './texts.ts';
-import { ROOT_ID, type TreeStore } from './tree-store.ts';
 
 /** The service reads this many departments in one request. */
 const MAX_BATCH = 500;

@@ -8,6 +8,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import type { Versioned } from '../request.ts';
 import { useIsAdministrator } from '../session.ts';
+import { departmentQuery, type TreeStore } from '../ui/department/tree-store.ts';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { PhoneLink } from '../ui/phone-link.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
@@ -19,7 +20,6 @@ import { EditForm } from './edit-form.tsx';
 import { HistoryList } from './history-list.tsx';
 import { MemberList } from './member-list.tsx';
 import { departmentsTexts } from './texts.ts';
-import { departmentQuery, type TreeStore } from './tree-store.ts';
 
 interface ActionProps {
   onCreateChild: (parent: Dept) => void;

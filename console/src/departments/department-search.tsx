@@ -11,8 +11,6 @@ import { departmentsTexts } from './texts.ts';
 
 interface Props {
   onSelect: (id: number) => void;
-  /** Why a department cannot be selected; undefined if it can. */
-  getDisabledReason?: ((id: number) => string | undefined) | undefined;
   /** Called with the text that is searched for; empty while the tree is shown. */
   onSearch?: (keyword: string) => void;
   /** The tree, shown while the search field is empty. */
@@ -20,7 +18,7 @@ interface Props {
 }
 
 /** A search field whose results replace the tree. Selecting a result shows the tree again. */
-export function DepartmentSearch({ onSelect, getDisabledReason, onSearch, children }: Props) {
+export function DepartmentSearch({ onSelect, onSearch, children }: Props) {
   const t = useTexts(departmentsTexts);
   const [text, setText] = useState('');
   const keyword = useDebouncedValue(text.trim(), 200);
@@ -59,20 +57,12 @@ export function DepartmentSearch({ onSelect, getDisabledReason, onSearch, childr
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      {searched ? (
-        <SearchResults keyword={searched} onSelect={handleSelect} getDisabledReason={getDisabledReason} />
-      ) : (
-        children
-      )}
+      {searched ? <SearchResults keyword={searched} onSelect={handleSelect} /> : children}
     </div>
   );
 }
 
-interface ResultsProps extends Pick<Props, 'onSelect' | 'getDisabledReason'> {
-  keyword: string;
-}
-
-function SearchResults({ keyword, onSelect, getDisabledReason }: ResultsProps) {
+function SearchResults({ keyword, onSelect }: { keyword: string; onSelect: Props['onSelect'] }) {
   const t = useTexts(departmentsTexts);
   // Page by cursor: with page numbers the service would also count all results.
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
@@ -87,23 +77,14 @@ function SearchResults({ keyword, onSelect, getDisabledReason }: ResultsProps) {
   if (results.length === 0) return <Empty text={t.noResults(keyword)} />;
   return (
     <ul className="departments-results" aria-label={t.searchResults}>
-      {results.map(({ deptId, deptName, pathNames = [] }) => {
-        const disabledReason = getDisabledReason?.(deptId);
-        return (
-          <li key={deptId}>
-            <button
-              type="button"
-              className="departments-result"
-              title={disabledReason}
-              disabled={Boolean(disabledReason)}
-              onClick={() => onSelect(deptId)}
-            >
-              <span>{highlight(deptName, keyword)}</span>
-              {pathNames.length > 0 && <span className="secondary">{pathNames.join(' / ')}</span>}
-            </button>
-          </li>
-        );
-      })}
+      {results.map(({ deptId, deptName, pathNames = [] }) => (
+        <li key={deptId}>
+          <button type="button" className="departments-result" onClick={() => onSelect(deptId)}>
+            <span>{highlight(deptName, keyword)}</span>
+            {pathNames.length > 0 && <span className="secondary">{pathNames.join(' / ')}</span>}
+          </button>
+        </li>
+      ))}
       {hasNextPage && (
         <li>
           <Button type="link" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>

@@ -1,9 +1,9 @@
 import { api, type Child, type Dept } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { getTexts } from '../language.ts';
+import { readChildren, type TreeStore } from '../ui/department/tree-store.ts';
 import type { DropTarget } from '../ui/tree/types.ts';
 import { departmentsTexts } from './texts.ts';
-import { readChildren, type TreeStore } from './tree-store.ts';
 
 export type DepartmentTarget = DropTarget<Child>;
 
@@ -19,7 +19,9 @@ export const getTargetParent = ({ node, position }: DepartmentTarget) =>
 export function validateMove(tree: TreeStore, moved: Child, target: DepartmentTarget): string | undefined {
   const t = getTexts(departmentsTexts);
   const parentId = getTargetParent(target);
-  const error = validateParent(tree, moved, parentId);
+  const parent = tree.getNode(parentId) ?? { deptId: parentId, status: '0' as const };
+  // The ancestors that the nodes were loaded with may be outdated: the tree knows the moves since then.
+  const error = validateParent(moved, parent, tree.isWithin(parentId, moved.deptId));
   if (error) return error;
   if (target.position === 'into') return parentId === moved.parentId ? t.alreadyThere : undefined;
   if (target.node.deptId === moved.deptId) return t.samePlace;
@@ -28,11 +30,16 @@ export function validateMove(tree: TreeStore, moved: Child, target: DepartmentTa
   return index >= MAX_ORDERED - 1 ? t.tooFarDown : undefined;
 }
 
-export function validateParent(tree: TreeStore, moved: Child | Dept, parentId: number): string | undefined {
+/** Returns why a department cannot become the parent of another one, or undefined if it can. */
+export function validateParent(
+  moved: Dept,
+  parent: Pick<Dept, 'deptId' | 'status'>,
+  isWithinMoved: boolean,
+): string | undefined {
   const t = getTexts(departmentsTexts);
-  if (parentId === moved.deptId) return t.intoItself;
-  if (tree.isWithin(parentId, moved.deptId)) return t.intoOwnSubtree(moved.deptName);
-  if (parentId !== moved.parentId && tree.getNode(parentId)?.status === '1') return t.parentDisabled;
+  if (parent.deptId === moved.deptId) return t.intoItself;
+  if (isWithinMoved) return t.intoOwnSubtree(moved.deptName);
+  if (parent.deptId !== moved.parentId && parent.status === '1') return t.parentDisabled;
   return undefined;
 }
 

@@ -4,12 +4,13 @@ import { useState } from 'react';
 import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy, queryKeys } from '../query-keys.ts';
+import { DepartmentPicker } from '../ui/department/department-picker.tsx';
+import { ROOT_ID } from '../ui/department/tree-store.ts';
+import { isWithin } from '../ui/department-path.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { DepartmentPicker } from './department-picker.tsx';
 import { changeParent, placeAmongSiblings, validateParent } from './move-department.ts';
 import { departmentsTexts } from './texts.ts';
-import { ROOT_ID } from './tree-store.ts';
 import type { DialogProps } from './use-dialog.ts';
 
 interface Props extends DialogProps {
@@ -22,10 +23,10 @@ const MAX_SIBLINGS = 200;
 /** Does everything that dragging does, without a mouse: sets the parent and the position among its children. */
 export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
   const t = useTexts(departmentsTexts);
-  const [parent, setParent] = useState<Child>();
+  const [selectedId, setSelectedId] = useState<number | null>(null);
   const [toTopLevel, setToTopLevel] = useState(false);
   const [position, setPosition] = useState('order');
-  const parentId = toTopLevel ? ROOT_ID : parent?.deptId;
+  const parentId = toTopLevel ? ROOT_ID : (selectedId ?? undefined);
   const siblings = useSiblings(parentId, dept.deptId);
   const knownSiblings = siblings.map(({ deptId }) => deptId);
   const move = useApiMutation({
@@ -57,35 +58,30 @@ export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
       onOk={() => parentId !== undefined && move.mutate(parentId)}
     >
       <Form layout="vertical" component="div">
-        <h3 className="departments-subheading">{t.moveTo}</h3>
-        <Checkbox
-          checked={toTopLevel}
-          onChange={(event) => {
-            setToTopLevel(event.target.checked);
-            setPosition('order');
-          }}
-        >
-          {t.moveToTopLevel}
-        </Checkbox>
-        {!toTopLevel && (
+        <Form.Item label={t.moveTo} htmlFor="departments-parent">
           <DepartmentPicker
-            label={t.moveTo}
-            value={parent}
+            id="departments-parent"
+            value={selectedId}
             initialId={dept.deptId}
-            onChange={(node) => {
-              setParent(node);
+            disabled={toTopLevel}
+            onChange={(deptId) => {
+              setSelectedId(deptId);
               setPosition('order');
             }}
-            getDisabledReason={(tree, id) => validateParent(tree, dept, id)}
+            getDisabledReason={(parent) => validateParent(dept, parent, isWithin(parent, dept.deptId))}
           />
-        )}
-        <p role="status" className="secondary">
-          {toTopLevel
-            ? t.selectedParent(t.moveToTopLevel)
-            : parent
-              ? t.selectedParent(parent.deptName)
-              : t.nothingSelected}
-        </p>
+        </Form.Item>
+        <Form.Item>
+          <Checkbox
+            checked={toTopLevel}
+            onChange={(event) => {
+              setToTopLevel(event.target.checked);
+              setPosition('order');
+            }}
+          >
+            {t.moveToTopLevel}
+          </Checkbox>
+        </Form.Item>
         <Form.Item label={t.position} htmlFor="departments-place">
           <Select
             id="departments-place"

@@ -72,8 +72,6 @@ export const departmentsTexts = defineTexts({
     positionFirst: '排在最前',
     positionAfter: (name: string) => `排在“${name}”之后`,
     moveConfirm: '移动',
-    selectedParent: (name: string) => `已选择：${name}`,
-    nothingSelected: '未选择',
     moved: (name: string) => `“${name}”已移动`,
     ordered: '顺序已保存',
     stillSaving: (name: string) => `上一次移动正在保存，“${name}”未移动，请稍后重试`,
@@ -131,7 +129,6 @@ export const departmentsTexts = defineTexts({
     branchCount: (branch: number, direct: number) =>
       branch === direct ? `${branch} 人` : `${branch} 人（直属 ${direct} 人）`,
     directCount: (count: number) => `直属 ${count} 人`,
-    treeCount: (count: number) => `${count} 人`,
     actionsOf: (name: string) => `“${name}”的操作`,
     addBelow: (name: string) => `在“${name}”下新建部门`,
     showMembers: '查看成员',
@@ -207,8 +204,6 @@ export const departmentsTexts = defineTexts({
     positionFirst: 'First',
     positionAfter: (name: string) => `After “${name}”`,
     moveConfirm: 'Move',
-    selectedParent: (name: string) => `Selected: ${name}`,
-    nothingSelected: 'Nothing selected',
     moved: (name: string) => `“${name}” moved`,
     ordered: 'Order saved',
     stillSaving: (name: string) =>
@@ -275,7 +270,6 @@ export const departmentsTexts = defineTexts({
     branchCount: (branch: number, direct: number) =>
       branch === direct ? `Members: ${branch}` : `Members: ${branch} (${direct} direct)`,
     directCount: (count: number) => (count === 1 ? '1 direct member' : `${count} direct members`),
-    treeCount: (count: number) => (count === 1 ? '1 member' : `${count} members`),
     actionsOf: (name: string) => `Actions for “${name}”`,
     addBelow: (name: string) => `New department under “${name}”`,
     showMembers: 'Show members',

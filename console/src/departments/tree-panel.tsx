@@ -13,15 +13,15 @@ import type { Child, Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useStore } from '../store.ts';
+import { DepartmentTree } from '../ui/department/department-tree.tsx';
+import { ROOT_ID, reloadAll, type TreeStore } from '../ui/department/tree-store.ts';
 import { Empty } from '../ui/states.tsx';
 import type { TreeRowButton } from '../ui/tree/types.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { DepartmentSearch } from './department-search.tsx';
-import { DepartmentTree } from './department-tree.tsx';
 import { type DepartmentTarget, getTargetParent, moveDepartment, validateMove } from './move-department.ts';
 import { type OpenMenu, RowMenu, type RowMenuActions } from './row-menu.tsx';
 import { departmentsTexts } from './texts.ts';
-import { ROOT_ID, reloadAll, type TreeStore } from './tree-store.ts';
 
 interface Props {
   tree: TreeStore;

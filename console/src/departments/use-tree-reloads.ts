@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
+import { ROOT_ID, type TreeStore } from '../ui/department/tree-store.ts';
 import { treeReloads } from '../ui/tree-reloads.ts';
-import { ROOT_ID, type TreeStore } from './tree-store.ts';
 
 /** Reloads lists of children after something other than the tree has changed them: an undo, or another user. */
 export function useTreeReloads(tree: TreeStore, refresh: (...parentIds: number[]) => Promise<void>): void {

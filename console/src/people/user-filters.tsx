@@ -1,7 +1,7 @@
 import { SearchOutlined } from '@ant-design/icons';
 import { Checkbox, Input, Select } from 'antd';
 import { useTexts } from '../language.ts';
-import { DepartmentSelect } from '../ui/department-select.tsx';
+import { DepartmentPicker } from '../ui/department/department-picker.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { DensityButton } from '../ui/list-settings.tsx';
 import { useSearchText } from '../ui/use-search-text.ts';
@@ -34,7 +34,7 @@ export function UserFilters({ params, setParams }: Props) {
         className="people-search"
       />
       {!params.tenantId && (
-        <DepartmentSelect
+        <DepartmentPicker
           value={params.deptId}
           onChange={(deptId) => setParams({ deptId, page: 1 })}
           placeholder={t.anyDepartment}

@@ -1,10 +1,15 @@
 import { Link } from 'react-router';
+import type { Dept } from '../api.ts';
 import { useDepartmentNames, useDepartmentsById } from './record-names.ts';
 
 /** A department and its ancestors, from the top down. */
 export type DepartmentPath = { id: number; name: string }[];
 
 const parseAncestors = (ancestors: string) => ancestors.split(',').map(Number).filter(Boolean);
+
+/** Whether a department is `subtreeId` or one of its descendants. */
+export const isWithin = ({ deptId, ancestors }: Dept, subtreeId: number): boolean =>
+  deptId === subtreeId || parseAncestors(ancestors).includes(subtreeId);
 
 /** The paths of departments of the current tenant by id. Departments that do not exist are missing. */
 export function useDepartmentPaths(ids: number[]): Map<number, DepartmentPath> {

@@ -3,9 +3,11 @@ import {
   type MouseEvent,
   type PointerEvent,
   type ReactNode,
+  type Ref,
   useCallback,
   useEffect,
   useId,
+  useImperativeHandle,
   useRef,
   useState,
 } from 'react';
@@ -42,6 +44,10 @@ interface Props<Node, Id> {
   rowButtons?: readonly TreeRowButton<Node>[] | undefined;
   /** Called with the element of the button. */
   onRowButton?: ((key: string, node: Node, element: HTMLElement) => void) | undefined;
+  /** For the popup of a combobox, which keeps the focus: receives the function that handles the keys of the tree. */
+  keyHandler?: Ref<(event: KeyboardEvent) => void> | undefined;
+  /** Called with the id of the element of the active row, for the combobox. */
+  onActiveRow?: ((elementId: string | undefined) => void) | undefined;
 }
 
 const ROW_HEIGHT = 36;
@@ -50,7 +56,7 @@ const ROW_HEIGHT = 36;
 export function TreeView<Node, Id>(props: Props<Node, Id>) {
   const { rows, label, id, selectedId, initialId, onOpen, onToggle, onLoadMore, loadMoreText = '' } = props;
   const { checkedIds, onCheck, onNodeKeyDown, dragHandlers, getDisabledReason, renderExtra } = props;
-  const { getDescription, rowButtons, onRowButton } = props;
+  const { getDescription, rowButtons, onRowButton, keyHandler, onActiveRow } = props;
   const idPrefix = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const { first, last, scrollToRow } = useVirtualRows(scroller, rows.length, ROW_HEIGHT);
@@ -123,6 +129,10 @@ export function TreeView<Node, Id>(props: Props<Node, Id>) {
   };
   const activeRow = rows[activeIndex];
   const isActiveRendered = activeIndex >= first && activeIndex < last;
+  const activeElementId = activeRow && isActiveRendered ? `${idPrefix}${activeRow.key}` : undefined;
+  useImperativeHandle(keyHandler, () => handleKeyDown);
+  useEffect(() => onActiveRow?.(activeElementId), [activeElementId, onActiveRow]);
+  const isPopup = keyHandler !== undefined;
   return (
     <>
       <div
@@ -131,9 +141,9 @@ export function TreeView<Node, Id>(props: Props<Node, Id>) {
         role="tree"
         aria-label={label}
         aria-multiselectable={onCheck ? true : undefined}
-        aria-activedescendant={activeRow && isActiveRendered ? `${idPrefix}${activeRow.key}` : undefined}
-        tabIndex={0}
-        className={`tree${drag ? ' is-dragging' : ''}`}
+        aria-activedescendant={isPopup ? undefined : activeElementId}
+        tabIndex={isPopup ? -1 : 0}
+        className={`tree${drag ? ' is-dragging' : ''}${isPopup ? ' is-popup' : ''}`}
         onKeyDown={handleKeyDown}
         onClick={handleClick}
         onPointerDown={handlePointerDown}

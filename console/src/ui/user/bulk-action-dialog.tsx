@@ -3,7 +3,7 @@ import { useRef } from 'react';
 import type { User } from '../../api.ts';
 import { useListFormat, useTexts } from '../../language.ts';
 import { recordWrites } from '../../writes.ts';
-import { DepartmentSelect } from '../department-select.tsx';
+import { DepartmentPicker } from '../department/department-picker.tsx';
 import { Dialog } from '../dialog.tsx';
 import { LeaveGuard } from '../leave-guard.tsx';
 import { restoreFocus } from '../restore-focus.ts';
@@ -126,7 +126,7 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
       {kind === 'join' && <JoinFields />}
       {kind === 'move' && (
         <Form.Item name="deptId" label={t.moveTo} rules={[{ required: true, message: t.moveToRequired }]}>
-          <DepartmentSelect />
+          <DepartmentPicker />
         </Form.Item>
       )}
       {kind === 'password' && isSingle && (

@@ -6,7 +6,7 @@ import { useListFormat, useTexts } from '../../language.ts';
 import { affectedBy } from '../../query-keys.ts';
 import { refreshMe, useMe } from '../../session.ts';
 import { useConflictDialog } from '../conflict-dialog.tsx';
-import { DepartmentMultiSelect, DepartmentSelect } from '../department-select.tsx';
+import { DepartmentMultiPicker, DepartmentPicker } from '../department/department-picker.tsx';
 import { DescriptionList } from '../description-list.tsx';
 import { DraftNotice, useDraft } from '../draft.tsx';
 import { useBlockBackWhileSaving } from '../leave-guard.tsx';
@@ -174,10 +174,10 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
         {!tenantId && (
           <>
             <Form.Item name="deptId" label={t.deptId}>
-              <DepartmentSelect />
+              <DepartmentPicker />
             </Form.Item>
             <Form.Item name="deptIds" label={t.deptIds}>
-              <DepartmentMultiSelect />
+              <DepartmentMultiPicker />
             </Form.Item>
           </>
         )}

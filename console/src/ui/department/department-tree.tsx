@@ -1,14 +1,15 @@
-import { type KeyboardEvent, useCallback, useEffect, useMemo } from 'react';
-import type { Child } from '../api.ts';
-import { useTexts } from '../language.ts';
-import { useStore } from '../store.ts';
-import { LiveMark } from '../ui/live-mark.tsx';
-import { StatusTag } from '../ui/status-tag.tsx';
-import { TreeView } from '../ui/tree/tree-view.tsx';
-import type { DragHandlers, TreeRowButton } from '../ui/tree/types.ts';
+import { type KeyboardEvent, type Ref, useCallback, useEffect, useMemo } from 'react';
+import type { Child } from '../../api.ts';
+import { useTexts } from '../../language.ts';
+import { useStore } from '../../store.ts';
+import { LiveMark } from '../live-mark.tsx';
+import { StatusTag } from '../status-tag.tsx';
+import { TreeView } from '../tree/tree-view.tsx';
+import type { DragHandlers, TreeRowButton } from '../tree/types.ts';
 import { flattenTree } from './flatten-tree.ts';
-import { departmentsTexts } from './texts.ts';
+import { departmentTexts } from './texts.ts';
 import { ROOT_ID, type TreeStore } from './tree-store.ts';
+import './department.css';
 
 interface Props {
   tree: TreeStore;
@@ -25,11 +26,14 @@ interface Props {
   getDisabledReason?: ((node: Child) => string | undefined) | undefined;
   rowButtons?: readonly TreeRowButton<Child>[] | undefined;
   onRowButton?: ((key: string, node: Child, element: HTMLElement) => void) | undefined;
+  /** See TreeView. */
+  keyHandler?: Ref<(event: KeyboardEvent) => void> | undefined;
+  onActiveRow?: ((elementId: string | undefined) => void) | undefined;
 }
 
 /** Connects a TreeStore to the tree view. */
 export function DepartmentTree({ tree, ...props }: Props) {
-  const t = useTexts(departmentsTexts);
+  const t = useTexts(departmentTexts);
   const state = useStore(tree.state);
   const rows = useMemo(() => flattenTree(state, t.unnamed), [state, t]);
   useEffect(() => void tree.expand(ROOT_ID), [tree]);
@@ -47,7 +51,7 @@ export function DepartmentTree({ tree, ...props }: Props) {
         {status === '1' && <StatusTag>{t.disabled}</StatusTag>}
         <LiveMark resource="department" id={deptId} />
         {branchUserCount !== undefined && (
-          <span className="departments-count" aria-hidden>
+          <span className="department-count" aria-hidden>
             {branchUserCount}
           </span>
         )}

@@ -1,5 +1,5 @@
-import type { Child } from '../api.ts';
-import type { TreeRow } from '../ui/tree/types.ts';
+import type { Child } from '../../api.ts';
+import type { TreeRow } from '../tree/types.ts';
 import { ROOT_ID, type TreeState } from './tree-store.ts';
 
 export type DepartmentRow = TreeRow<Child, number>;

@@ -1,7 +1,7 @@
-import { api, type Child, type Dept } from '../api.ts';
-import { queryClient } from '../query-client.ts';
-import { queryKeys } from '../query-keys.ts';
-import { createStore, type Store } from '../store.ts';
+import { api, type Child, type Dept } from '../../api.ts';
+import { queryClient } from '../../query-client.ts';
+import { queryKeys } from '../../query-keys.ts';
+import { createStore, type Store } from '../../store.ts';
 
 /** The loaded children of one department. */
 export interface ChildList {
