@@ -114,7 +114,8 @@ export const api = {
   readVersion: (signal?: Signal) => client.readVersion({}, { signal }),
 
   listDepartments: (query: DeptFilter, signal?: Signal) => client.listDepartments(query, { signal }),
-  readDepartment: (id: Id, signal?: Signal) => client.readDepartment({ id }, { signal }),
+  readDepartment: (id: Id, signal?: Signal, query: Query<'readDepartment'> = {}) =>
+    client.readDepartment({ id, ...query }, { signal }),
   readDepartments: (ids: Id[], signal?: Signal, { tenantId }: TenantScope = {}) =>
     client.readDepartments({ tenantId, body: { ids } }, { signal }),
   /** Id 0 stands for the top level. `counts` adds `userCount` to each row. */
@@ -143,7 +144,8 @@ export const api = {
   listTenants: (query: TenantFilter, signal?: Signal) => client.listTenants(query, { signal }),
   exportTenants: (query: ParamsOf<'exportTenants'>) => fileOf(client.exportTenants(query)),
   readTenantTree: (query: ParamsOf<'readTenantTree'> = {}, signal?: Signal) => client.readTenantTree(query, { signal }),
-  readTenant: (id: Id, signal?: Signal) => client.readTenant({ id }, { signal }),
+  readTenant: (id: Id, signal?: Signal, query: Query<'readTenant'> = {}) =>
+    client.readTenant({ id, ...query }, { signal }),
   createTenant: (body: TenantInput) => idOf(client.createTenant({ body })),
   updateTenant: (body: TenantUpdate, ifMatch?: string) => dataOf(client.updateTenant({ body }, { ifMatch })),
   patchTenant: (id: Id, body: ParamsOf<'patchTenant'>['body'], ifMatch?: string) =>

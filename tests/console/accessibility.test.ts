@@ -1,4 +1,5 @@
 import { test } from 'node:test';
+import { dateInDays } from '../support/calendar.ts';
 import { expectAccessible, shareConsole, visit } from '../support/console.ts';
 import { sample } from '../support/scale.ts';
 import { createMembers, credentialsOf } from './departments-page.ts';
@@ -36,6 +37,7 @@ test('axe finds no serious violation on any screen', async () => {
     [`/quotas/merchant?tenantId=${child.tenantId}`, page.getByRole('heading', { level: 1, name: '客商管理' })],
     ['/import/people', page.getByRole('heading', { level: 1, name: '导入用户' })],
     ['/me', page.getByText('当前设备')],
+    [`/chart?day=${dateInDays(-2)}`, page.getByText('当时没有部门')],
   ] as const;
   for (const [path, shown] of sample(screens, 2, 1)) {
     await visit(page, path);

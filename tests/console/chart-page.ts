@@ -1,7 +1,10 @@
+import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import type { Page } from 'playwright-core';
+import { dateInDays } from '../support/calendar.ts';
 import type { ConsoleFixture } from '../support/console.ts';
-import { credentialsOf } from './departments-page.ts';
+import type { Client, Service } from '../support/service.ts';
+import { createDepartments, credentialsOf } from './departments-page.ts';
 
 /** Helpers for tests of the organization chart. */
 
@@ -29,6 +32,53 @@ export async function startChart(fixture: ConsoleFixture) {
   const id = (ref: string) => data.deptIds[departments.findIndex((dept) => dept.ref === ref)];
   await Promise.all(['zhao', 'qian', 'sun'].map((userName) => admin.createUser({ userName, deptId: id('前端组') })));
   return { fixture, admin, credentials: credentialsOf(admin) };
+}
+
+/** Moves what a tenant has recorded so far three days back. The ledger takes the time from the database. */
+const moveChangesBack = ({ superuser }: Service, { tenantId }: Client) =>
+  superuser`update banyan.changes set time = time - interval '3 days' where tenant_id = ${tenantId}`;
+
+/**
+ * Creates departments, and changes them three days later: 旧公司 and 旧总部 are renamed, 旧车间 is deleted with everything
+ * below it, 新车间 is created. `day` is in between.
+ */
+export async function startPastChart({ service }: ConsoleFixture) {
+  const admin = await service.createTenant({ tenantName: '旧公司' });
+  const { top, plant } = await createDepartments(admin, {
+    top: { deptName: '旧总部', leader: '王芳', orderNum: 1 },
+    branch: { deptName: '分部', orderNum: 2 },
+    plant: { parentRef: 'top', deptName: '旧车间' },
+    line: { parentRef: 'plant', deptName: '旧产线' },
+    shift: { parentRef: 'line', deptName: '旧班组' },
+  });
+  await admin.createUser({ userName: 'worker', deptId: top });
+  await moveChangesBack(service, admin);
+  const responses = [
+    await service.root.patch(`/system/tenant-api/${admin.id}`, { tenantName: '新公司' }),
+    await admin.patch(`/system/dept-api/${top}`, { deptName: '新总部' }),
+    await admin.delete(`/system/dept-api/${plant}?subtree=true`),
+  ];
+  for (const { code, text } of responses) assert.equal(code, 200, text);
+  const newPlant = await admin.createDepartment({ parentId: top, deptName: '新车间' });
+  return { admin, newPlant, day: dateInDays(-1) };
+}
+
+/** Creates a tenant that had 60 departments on `day`, which are deleted now. */
+export async function startManyInPast({ service }: ConsoleFixture) {
+  const admin = await service.createTenant();
+  const departments = Array.from({ length: 60 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
+  const { data } = await admin.post('/system/dept-api/bulk', { departments });
+  await moveChangesBack(service, admin);
+  const { code, text } = await admin.delete(`/system/dept-api/${data.deptIds.join(',')}`);
+  assert.equal(code, 200, text);
+  return { admin, day: dateInDays(-1) };
+}
+
+/** Selects a day in the toolbar of the chart. */
+export async function selectDay(page: Page, day: string): Promise<void> {
+  await page.getByLabel('日期').fill(day);
+  await page.getByLabel('日期').press('Enter');
+  await page.waitForURL((url) => url.searchParams.get('day') === day);
 }
 
 export const cards = (page: Page) => page.getByRole('treeitem');

@@ -2,10 +2,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { avoidMidnight, dateInDays } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole } from '../support/console.ts';
+import { avoidMidnight, dateInDays, withinOneDay } from '../support/calendar.ts';
+import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import { insertDepartments } from '../support/trees.ts';
-import { card, cards, exportFile, percent, startChart, tree } from './chart-page.ts';
+import {
+  card,
+  cards,
+  exportFile,
+  percent,
+  selectDay,
+  startChart,
+  startManyInPast,
+  startPastChart,
+  tree,
+} from './chart-page.ts';
 import { credentialsOf, waitForValue } from './departments-page.ts';
 
 await avoidMidnight();
@@ -272,4 +282,82 @@ test('a chart of 10,000 departments opens, expands, zooms out and is exported wi
   const svg = await exportFile(page, 'SVG');
   assert.ok((svg.content.toString('utf8').match(/部门 \d+</g) ?? []).length >= 2000);
   expectNoCspViolations(page);
+});
+
+test('the chart of a day keeps its day when root and levels change, loads cards of that day and names it in print', async () => {
+  const { admin, newPlant, day } = await startPastChart(fixture);
+  const page = await fixture.logIn(credentialsOf(admin), `/chart?day=${day}`);
+  await card(page, '旧产线').locator('[data-handle]').click();
+  await card(page, '旧班组').waitFor();
+  await page.getByRole('combobox', { name: '展开层级' }).press('Enter');
+  await page.getByTitle('展开 1 级').click();
+  await card(page, '旧车间').waitFor({ state: 'detached' });
+  await page.getByRole('combobox', { name: '搜索部门' }).fill('旧产');
+  const option = page.locator('.department-option').filter({ hasText: '旧产线' });
+  await option.getByText('旧总部 / 旧车间').waitFor();
+  await option.click();
+  await page.waitForURL(({ pathname, search }) => pathname !== '/chart' && search === `?day=${day}&levels=1`);
+  const path = page.getByRole('navigation', { name: '上级路径' });
+  await path.getByRole('link', { name: '旧总部' }).waitFor();
+  await path.getByRole('link', { name: '旧车间' }).click();
+  await card(page, '旧班组').waitFor();
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  const heading = page.locator('.chart-print').getByText(`组织架构图 · ${day} 结束时`, { exact: true });
+  await heading.waitFor({ state: 'attached' });
+  assert.equal(await page.title(), `组织架构图 · ${day} · 榕树组织管理`);
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  await heading.waitFor({ state: 'detached' });
+
+  // The root is deleted now.
+  await page.getByRole('button', { name: '回到今天' }).click();
+  await page.getByRole('alert').getByText('部门不存在').waitFor();
+  await page.goBack();
+  await card(page, '旧班组').waitFor();
+  await visit(page, `/chart/${newPlant}?day=${day}`);
+  await page.getByText(`该部门在 ${day} 结束时不存在`).waitFor();
+  await page.getByRole('link', { name: '查看完整组织架构图' }).click();
+  await card(page, '旧公司，租户').waitFor();
+  await selectDay(page, dateInDays(-10));
+  await page.getByText('当时没有部门').waitFor();
+  // Days that are not in the calendar, in the future or today show the current chart.
+  await withinOneDay(async () => {
+    for (const other of ['2024-02-31', dateInDays(2), dateInDays(0)]) {
+      await visit(page, `/chart?day=${other}`);
+      await card(page, '新总部，负责人 王芳，').waitFor();
+      assert.equal(await page.getByRole('button', { name: '回到今天' }).count(), 0, other);
+    }
+  });
+  expectNoCspViolations(page);
+});
+
+test('the chart of a day shows many siblings a page at a time', async () => {
+  const { admin, day } = await startManyInPast(fixture);
+  const page = await fixture.logIn(credentialsOf(admin), `/chart?day=${day}`);
+  await card(page, '门店 0，').waitFor();
+  await tree(page).focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await card(page, '门店 50，').waitFor();
+  const svg = await exportFile(page, 'SVG');
+  assert.equal(svg.content.toString('utf8').match(/门店 \d+</g)?.length, 60);
+});
+
+test('the chart of a day fits on a phone in dark mode; members see only the chart of today', async () => {
+  const { admin, day } = await startPastChart(fixture);
+  const page = await fixture.logIn(credentialsOf(admin), `/chart?day=${day}`, {
+    viewport: PHONE,
+    language: 'en',
+    dark: true,
+  });
+  await card(page, '旧车间').click();
+  await page.getByText('Deleted since then').waitFor();
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  await expectNoAxeViolations(page);
+
+  await fixture.service.createMember(admin, { userName: 'plain' });
+  const member = await fixture.logIn({ ...credentialsOf(admin), username: 'plain' }, `/chart?day=${day}`);
+  await member.getByText('仅管理员可访问此页面').waitFor();
+  await member.getByRole('button', { name: '回到今天' }).click();
+  await card(member, '新总部').waitFor();
+  assert.equal(await member.getByLabel('日期').count(), 0);
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
-import { card, cards, startChart } from './chart-page.ts';
+import { card, cards, exportFile, selectDay, startChart, startPastChart } from './chart-page.ts';
+import { credentialsOf } from './departments-page.ts';
 
 const { fixture, credentials } = await startChart(await shareConsole());
 
@@ -20,5 +21,44 @@ test('the chart shows three levels with leaders and user counts; a card links to
   await page.getByRole('link', { name: '打开部门' }).click();
   await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
   assert.match(page.url(), /\/departments\/\d+$/);
+  expectNoCspViolations(page);
+});
+
+test('administrators open the chart as it was at the end of a day, and what has been deleted since then', async () => {
+  const { admin, day } = await startPastChart(fixture);
+  const page = await fixture.logIn(credentialsOf(admin), '/chart');
+  await card(page, '新总部，负责人 王芳，1 人').waitFor();
+  await selectDay(page, day);
+  await page.getByRole('alert').getByText(`${day} 结束时的部门`).waitFor();
+  await card(page, '旧公司，租户').waitFor();
+  // There are no numbers of users: today's would be wrong.
+  await page.getByRole('treeitem', { name: '旧总部，负责人 王芳', exact: true }).waitFor();
+  await card(page, '旧产线').waitFor();
+  assert.equal(await card(page, '新车间').count(), 0);
+  await expectNoAxeViolations(page);
+
+  const svg = await exportFile(page, 'SVG');
+  assert.equal(svg.name, `旧公司-组织架构图-${day}.svg`);
+  assert.ok(svg.content.toString('utf8').includes(`>组织架构图 · ${day} 结束时<`));
+
+  await card(page, '旧车间').click();
+  const panel = page.getByRole('region', { name: '已选择的部门' });
+  await panel.getByText('现已删除').waitFor();
+  await panel.getByRole('link', { name: '打开现在的页面' }).click();
+  await page.getByRole('alert').getByText('旧车间').waitFor();
+  await page.getByRole('button', { name: '恢复' }).waitFor();
+  await page.goBack();
+
+  await page.getByRole('link', { name: '以树形查看' }).click();
+  await page
+    .getByRole('tree', { name: `${day} 的组织架构` })
+    .getByRole('treeitem', { name: '旧总部' })
+    .waitFor();
+  await page.getByRole('link', { name: '以组织架构图查看' }).click();
+  await card(page, '旧车间').waitFor();
+  await page.getByRole('button', { name: '回到今天' }).click();
+  await page.waitForURL(/\/chart$/);
+  await card(page, '新总部，负责人 王芳，1 人').waitFor();
+  await card(page, '新车间').waitFor();
   expectNoCspViolations(page);
 });

@@ -60,6 +60,7 @@ test('a member can open no screen of administrators, and the navigation does not
     '/changes',
     '/changes/diff',
     '/changes/tree',
+    '/chart?day=2020-01-01',
     '/deleted',
     '/webhooks',
     '/keys',

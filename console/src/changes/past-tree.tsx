@@ -1,6 +1,5 @@
 import { ArrowLeftOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
-import { DatePicker } from 'antd';
 import dayjs from 'dayjs';
 import { useMemo, useState } from 'react';
 import { Link, useNavigate } from 'react-router';
@@ -9,18 +8,15 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
+import { DayPicker, endOfDay, formatDay, parseDay } from '../ui/day-picker.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { TreeView } from '../ui/tree/tree-view.tsx';
 import type { TreeRow } from '../ui/tree/types.ts';
-import { useDayjs } from '../ui/use-dayjs.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { pastTreeTexts } from './texts.ts';
 import './changes.css';
-
-const DATE_FORMAT = 'YYYY-MM-DD';
-const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
 /** The departments as they were at the end of a day, which is in the URL. */
 export default function PastTree() {
@@ -39,24 +35,16 @@ export default function PastTree() {
   );
 }
 
-/** The end of a day in the time zone of the browser, but not a time in the future. */
-function endOf(day: string): string {
-  const end = dayjs(day).endOf('day');
-  return (end.isAfter(dayjs()) ? dayjs() : end).toISOString();
-}
-
 function PastTreeContent() {
   const t = useTexts(pastTreeTexts);
   const navigate = useNavigate();
   const [search, update] = useUrlParams();
-  const param = search.get('day');
-  const day = param && DATE_PATTERN.test(param) ? param : dayjs().subtract(1, 'month').format(DATE_FORMAT);
-  const date = useDayjs(day);
+  const day = parseDay(search.get('day')) ?? formatDay(dayjs().subtract(1, 'month'));
   /** The departments that were expanded or, at the top level, collapsed. */
   const [toggled, setToggled] = useState<ReadonlySet<number>>(new Set());
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.departments.pastTree(day),
-    queryFn: ({ signal }) => api.readTree({ asOf: endOf(day) }, signal),
+    queryFn: ({ signal }) => api.readTree({ asOf: endOfDay(day) }, signal),
   });
   const rows = useMemo(() => flatten(data?.data ?? [], toggled, t.unnamed), [data, toggled, t]);
   const toggle = ({ deptId }: DeptNode) =>
@@ -68,13 +56,10 @@ function PastTreeContent() {
   return (
     <>
       <Card>
-        <DatePicker
-          aria-label={t.day}
-          value={date}
-          maxDate={dayjs()}
-          allowClear={false}
-          onChange={(next) => next && update({ day: next.format(DATE_FORMAT) })}
-        />
+        <div className="page-actions">
+          <DayPicker label={t.day} day={day} onChange={(next) => update({ day: next })} />
+          <Link to={`/chart?day=${day}`}>{t.showAsChart}</Link>
+        </div>
         <p className="secondary changes-hint">{t.hint(day)}</p>
       </Card>
       {error ? (

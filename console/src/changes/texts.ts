@@ -204,6 +204,7 @@ export const pastTreeTexts = defineTexts({
     none: '当时没有部门',
     disabled: '停用',
     unnamed: (id: number) => `未命名部门 ${id}`,
+    showAsChart: '以组织架构图查看',
   },
   en: {
     title: 'Departments on a past date',
@@ -214,5 +215,6 @@ export const pastTreeTexts = defineTexts({
     none: 'There were no departments',
     disabled: 'Disabled',
     unnamed: (id: number) => `Unnamed department ${id}`,
+    showAsChart: 'Show as chart',
   },
 });

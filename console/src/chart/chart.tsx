@@ -1,11 +1,16 @@
 import { ReloadOutlined } from '@ant-design/icons';
 import { Alert, Button, Select } from 'antd';
 import { useMemo, useState } from 'react';
-import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
+import { Link, useNavigate, useParams } from 'react-router';
+import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator } from '../session.ts';
+import { DayPicker, getToday, parseDay } from '../ui/day-picker.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { restoreFocus } from '../ui/restore-focus.ts';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
+import { uiTexts } from '../ui/texts.ts';
+import { useUrlParams } from '../ui/use-url-params.ts';
 import { Canvas } from './canvas.tsx';
 import { TENANT_ID, toCardTree } from './chart-data.ts';
 import { ExportMenu } from './export-menu.tsx';
@@ -21,25 +26,72 @@ const LEVELS = ['1', '2', '3', '4', '5'];
 const parseLevels = (text: string | null) =>
   text === 'all' ? Number.POSITIVE_INFINITY : LEVELS.includes(text ?? '') ? Number(text) : undefined;
 
-/** /chart/:id starts at a department, /chart shows all of them; ?levels= is the number of levels expanded initially. */
+/** The chart of today is the current one, with numbers of users, and not the one at the end of a day. */
+function parsePastDay(text: string | null): string | undefined {
+  const day = parseDay(text);
+  return day === getToday() ? undefined : day;
+}
+
+/**
+ * /chart/:id starts at a department, /chart shows all of them; ?levels= is the number of levels expanded initially, and
+ * ?day= shows the departments at the end of a day.
+ */
 export default function Chart() {
   const t = useTexts(chartTexts);
+  const shared = useTexts(uiTexts);
+  const [search, update] = useUrlParams();
+  const day = parsePastDay(search.get('day'));
+  const administrator = useIsAdministrator();
+  if (!day || administrator) return <ChartContent day={day} />;
+  return (
+    <>
+      <PageTitle title={t.title} />
+      <Empty text={shared.administratorsOnly}>
+        <Button onClick={() => update({ day: null })}>{t.backToToday}</Button>
+      </Empty>
+    </>
+  );
+}
+
+function ChartContent({ day }: { day: string | undefined }) {
+  const t = useTexts(chartTexts);
   const { id: root = TENANT_ID } = useParams();
-  const [search, setSearch] = useSearchParams();
+  const [search, update] = useUrlParams();
   const levels = parseLevels(search.get('levels'));
-  const { data: chart, error, refetch, isFetching, isPlaceholderData, loadingIds, toggle } = useChart(root, levels);
+  const {
+    data: chart,
+    error,
+    refetch,
+    isFetching,
+    isPlaceholderData,
+    loadingIds,
+    toggle,
+  } = useChart(root, levels, day);
   const [activeId, setActiveId] = useState<string>();
   const navigate = useNavigate();
+  const administrator = useIsAdministrator();
   const layout = useMemo(() => chart && computeLayout(toCardTree(chart)), [chart]);
   const isEmpty = chart?.root === TENANT_ID && chart.cards.size === 1;
   const setRoot = (id: string) => {
     setActiveId(undefined);
     navigate({ pathname: `/chart/${id}`, search: search.toString() });
   };
+  const setDay = (next: string | null) => {
+    setActiveId(undefined);
+    update({ day: next === getToday() ? null : next });
+  };
+  const showToday = () => {
+    setDay(null);
+    // The button disappears with the notice.
+    restoreFocus(null);
+  };
   return (
     <div className="chart">
-      <PageTitle title={t.title}>
-        <RootSelect onSelect={setRoot} />
+      <PageTitle title={day ? `${t.title} · ${day}` : t.title}>
+        <RootSelect day={day} onSelect={setRoot} />
+        {administrator && (
+          <DayPicker className="chart-day" label={t.day} day={day} emptyText={t.today} onChange={setDay} />
+        )}
         <Select
           className="chart-levels"
           aria-label={t.levels}
@@ -48,7 +100,7 @@ export default function Chart() {
             ...LEVELS.map((value) => ({ value, label: t.level(Number(value)) })),
             { value: 'all', label: t.all },
           ]}
-          onChange={(value) => setSearch({ levels: value }, { replace: true })}
+          onChange={(value) => update({ levels: value }, { replace: true })}
         />
         <Button
           aria-label={t.reload}
@@ -59,20 +111,25 @@ export default function Chart() {
         />
         {chart && layout && !isEmpty && <ExportMenu chart={chart} layout={layout} />}
       </PageTitle>
-      {root !== TENANT_ID && <RootPath id={root} />}
+      {day && <PastNotice day={day} onToday={showToday} />}
+      {root !== TENANT_ID && <RootPath id={root} day={day} />}
       {chart?.truncated && levels !== undefined && !isPlaceholderData && (
         <Alert type="info" showIcon className="margin-bottom" title={t.truncated(chart.cards.size)} />
       )}
       <div className={isPlaceholderData ? 'chart-stage chart-stale' : 'chart-stage'}>
         {error && !chart ? (
           <>
-            <LoadError error={error} onRetry={refetch} />
-            {root !== TENANT_ID && <Link to="/chart">{t.showAll}</Link>}
+            {day && isApiError(error, 'DEPT_NOT_FOUND') ? (
+              <Empty text={t.notOnDay(day)} />
+            ) : (
+              <LoadError error={error} onRetry={refetch} />
+            )}
+            {root !== TENANT_ID && <Link to={day ? `/chart?day=${day}` : '/chart'}>{t.showAll}</Link>}
           </>
         ) : !chart || !layout ? (
           <Loading />
         ) : isEmpty ? (
-          <NoDepartments />
+          <NoDepartments day={chart.day} />
         ) : (
           <>
             <Canvas
@@ -95,7 +152,30 @@ export default function Chart() {
   );
 }
 
-function NoDepartments() {
+/** Says that the chart shows the past. */
+function PastNotice({ day, onToday }: { day: string; onToday: () => void }) {
   const t = useTexts(chartTexts);
-  return <Empty text={t.none}>{useIsAdministrator() && <Link to="/departments">{t.toDepartments}</Link>}</Empty>;
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      className="chart-past margin-bottom"
+      title={t.past(day)}
+      action={
+        <div className="page-actions">
+          <Link to={`/changes/tree?day=${day}`}>{t.showAsTree}</Link>
+          <Button size="small" onClick={onToday}>
+            {t.backToToday}
+          </Button>
+        </div>
+      }
+    />
+  );
+}
+
+function NoDepartments({ day }: { day: string | undefined }) {
+  const t = useTexts(chartTexts);
+  const administrator = useIsAdministrator();
+  if (day) return <Empty text={t.nonePast} />;
+  return <Empty text={t.none}>{administrator && <Link to="/departments">{t.toDepartments}</Link>}</Empty>;
 }

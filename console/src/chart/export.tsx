@@ -1,7 +1,7 @@
-import dayjs from 'dayjs';
 import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import { FONT_FAMILY } from '../theme.ts';
+import { getToday } from '../ui/day-picker.tsx';
 import { saveFile } from '../ui/save-file.ts';
 import { CardDrawing, MoreDrawing, PRINT_PALETTE } from './card-drawing.tsx';
 import type { ChartData } from './chart-data.ts';
@@ -27,10 +27,13 @@ const MAX_SIDE_PX = 16_000;
 const MAX_AREA_PX = 64_000_000;
 const MIN_LEGIBLE_SCALE = 0.4;
 
-const today = () => dayjs().format('YYYY-MM-DD');
 /** Replaces characters that file systems or shells do not allow. */
 const toFileName = (name: string) => name.replace(/[\\/:*?"<>|\s.]+/g, '-').slice(0, 80);
-const getFileName = ({ title, t }: ExportSource) => `${toFileName(title)}-${toFileName(t.title)}-${today()}`;
+const getFileName = ({ chart, title, t }: ExportSource) =>
+  `${toFileName(title)}-${toFileName(t.title)}-${chart.day ?? getToday()}`;
+/** What a file manager, a reader or a browser shows as the title of the file. */
+const getDocumentTitle = ({ chart, title, t }: ExportSource) =>
+  [title, t.title, ...(chart.day ? [t.endOf(chart.day)] : [])].join(' · ');
 
 /** Downloads the chart and returns the file name. */
 export function exportSvg(source: ExportSource): string {
@@ -61,7 +64,7 @@ export async function exportPdf(source: ExportSource, paper: Paper): Promise<str
   const size = getSize(source);
   if (isTooLarge(size, paper)) throw new ImageTooLargeError();
   return withImage(source, async (image) =>
-    save(source, await createPicturePdf({ image, ...size, title: source.title }, paper), 'pdf'),
+    save(source, await createPicturePdf({ image, ...size, title: getDocumentTitle(source) }, paper), 'pdf'),
   );
 }
 
@@ -106,13 +109,13 @@ export function Drawing(source: ExportSource) {
   const { width, height } = getSize(source);
   return (
     <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} fontFamily={FONT_FAMILY}>
-      <title>{`${title} · ${t.title}`}</title>
+      <title>{getDocumentTitle(source)}</title>
       <rect width={width} height={height} fill={PRINT_PALETTE.containerBg} />
       <text x={MARGIN} y={MARGIN + 24} fontSize={24} fontWeight={600} fill={PRINT_PALETTE.text}>
         {title}
       </text>
       <text x={MARGIN} y={MARGIN + 50} fontSize={14} fill={PRINT_PALETTE.textSecondary}>
-        {`${t.title} · ${today()}`}
+        {`${t.title} · ${chart.day ? t.endOf(chart.day) : getToday()}`}
       </text>
       <g transform={`translate(${(width - layout.width) / 2} ${MARGIN + HEADER_HEIGHT})`}>
         <path d={layout.lines} fill="none" stroke={PRINT_PALETTE.line} strokeWidth={1.5} />

@@ -1,28 +1,30 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { api } from '../api.ts';
+import { api, type Id } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
+import { endOfDay } from '../ui/day-picker.tsx';
 import { chartTexts } from './texts.ts';
 
-/** The path to the root of the chart. Errors are not shown here: the chart itself shows them. */
-export function RootPath({ id }: { id: string }) {
+/** The path to the root of the chart, on its day. Errors are not shown here: the chart itself shows them. */
+export function RootPath({ id, day }: { id: string; day: string | undefined }) {
   const t = useTexts(chartTexts);
   const { tenant } = useMe();
   const { data = [] } = useQuery({
-    queryKey: queryKeys.departments.path(id),
-    queryFn: ({ signal }) => readPath(id, signal),
+    queryKey: queryKeys.departments.path(id, day),
+    queryFn: ({ signal }) => readPath(id, day && endOfDay(day), signal),
   });
+  const search = day ? `?day=${day}` : '';
   return (
     <nav aria-label={t.path}>
       <ol className="chart-path">
         <li>
-          <Link to="/chart">{tenant.tenantName || tenant.tenantId}</Link>
+          <Link to={`/chart${search}`}>{tenant.tenantName || tenant.tenantId}</Link>
         </li>
         {data.map(({ deptId, deptName }) => (
           <li key={deptId} aria-current={String(deptId) === id ? 'page' : undefined}>
-            {String(deptId) === id ? deptName : <Link to={`/chart/${deptId}`}>{deptName || t.unnamed}</Link>}
+            {String(deptId) === id ? deptName : <Link to={`/chart/${deptId}${search}`}>{deptName || t.unnamed}</Link>}
           </li>
         ))}
       </ol>
@@ -30,9 +32,19 @@ export function RootPath({ id }: { id: string }) {
   );
 }
 
-async function readPath(id: string, signal: AbortSignal) {
-  const { data: dept } = await api.readDepartment(id, signal);
+interface PathItem {
+  deptId: Id;
+  deptName: string;
+}
+
+async function readPath(id: string, asOf: string | undefined, signal: AbortSignal): Promise<PathItem[]> {
+  const { data: dept } = await api.readDepartment(id, signal, { asOf });
   const ancestorIds = dept.ancestors.split(',').filter((ancestor) => ancestor !== '0');
-  const rows = ancestorIds.length > 0 ? (await api.readDepartments(ancestorIds, signal)).data.rows : [];
-  return [...rows, dept];
+  if (ancestorIds.length === 0) return [dept];
+  if (!asOf) return [...(await api.readDepartments(ancestorIds, signal)).data.rows, dept];
+  // Batch reads return only the present. Any child of the same parent has the names of the path.
+  const siblings = { parentId: String(dept.parentId), withPath: true, pageSize: 1, asOf };
+  const [sibling] = (await api.listDepartments(siblings, signal)).data.rows;
+  const ancestors = ancestorIds.map((deptId, n) => ({ deptId, deptName: sibling?.pathNames?.[n] ?? '' }));
+  return [...ancestors, dept];
 }

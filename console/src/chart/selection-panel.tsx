@@ -1,7 +1,10 @@
 import { CloseOutlined } from '@ant-design/icons';
+import { useQuery } from '@tanstack/react-query';
 import { Button } from 'antd';
 import { Link } from 'react-router';
+import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
 import { ownUsers } from './card-drawing.tsx';
 import { type ChartData, TENANT_ID } from './chart-data.ts';
 import { chartTexts } from './texts.ts';
@@ -19,6 +22,7 @@ interface Props {
 export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onToggle, onSetRoot }: Props) {
   const t = useTexts(chartTexts);
   const card = activeId ? chart.cards.get(activeId) : undefined;
+  const isDeleted = useIsDeleted(chart.day && card?.id);
   if (!card || card.id === TENANT_ID) return null;
   const facts = [card.leader ? t.leader(card.leader) : t.noLeader];
   const total = card.branchUserCount ?? card.userCount;
@@ -26,6 +30,7 @@ export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onTogg
   const own = ownUsers(card, t);
   if (own) facts.push(own);
   if (card.disabled) facts.push(t.disabled);
+  if (isDeleted) facts.push(t.deletedSince);
   return (
     <section className="chart-selected" aria-label={t.selected}>
       <div className="chart-facts">
@@ -33,7 +38,7 @@ export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onTogg
         <span className="secondary">{facts.join(' · ')}</span>
       </div>
       <Link className="chart-open" to={`/departments/${card.id}`}>
-        {t.openDept}
+        {chart.day ? t.openPresent : t.openDept}
       </Link>
       {card.hasChildren && (
         <Button size="small" loading={loadingIds.has(card.id)} onClick={() => onToggle(card.id)}>
@@ -55,4 +60,15 @@ export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onTogg
       />
     </section>
   );
+}
+
+/** Whether a department of the past is deleted now. Its page says by whom, and restores it. */
+function useIsDeleted(id: string | undefined): boolean {
+  const ids = id && id !== TENANT_ID ? [id] : [];
+  const { data } = useQuery({
+    queryKey: queryKeys.departments.batch(ids),
+    queryFn: ({ signal }) => api.readDepartments(ids, signal),
+    enabled: ids.length > 0,
+  });
+  return data?.data.rows.length === 0;
 }

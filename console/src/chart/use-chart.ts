@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
 import { useNotify } from '../ui/use-notify.ts';
-import { type ChartData, getMoreParent, isMoreCard, readChart, readNextChildren, setOpen } from './chart-data.ts';
+import { type ChartData, getMoreParent, isMoreCard, setOpen } from './chart-data.ts';
+import { readChart, readNextChildren } from './read-chart.ts';
 
 export const INITIAL_LEVELS = 3;
 /**
@@ -13,22 +14,32 @@ export const INITIAL_LEVELS = 3;
 const MAX_CARDS_INITIALLY = 150;
 const MAX_CARDS = 2000;
 
-/** Loads the chart of a root. Without `levels`, expands as many cards as are easy to read. */
-export function useChart(root: string, levels: number | undefined) {
+/**
+ * Loads the chart of a root, as it is or as it was at the end of a day. Without `levels`, expands as many cards as are easy
+ * to read.
+ */
+export function useChart(root: string, levels: number | undefined, day: string | undefined) {
   const { tenant } = useMe();
   const canListUsers = useIsAdministrator();
-  const tenantName = tenant.tenantName || tenant.tenantId;
   const queryClient = useQueryClient();
   const notify = useNotify();
   const [loadingIds, setLoadingIds] = useState<ReadonlySet<string>>(new Set());
-  const queryKey = queryKeys.departments.chart(root, levels === undefined ? 'default' : String(levels));
+  const queryKey = queryKeys.departments.chart(root, levels === undefined ? 'default' : String(levels), day);
   const query = useQuery({
     queryKey,
     queryFn: ({ signal }) => {
       const previous = queryClient.getQueryData<ChartData>(queryKey);
       const maxCards = levels === undefined ? MAX_CARDS_INITIALLY : MAX_CARDS;
       return readChart(
-        { rootId: root, tenantName, canListUsers, levels: levels ?? INITIAL_LEVELS, maxCards, previous },
+        {
+          rootId: root,
+          tenant: { id: tenant.id, name: tenant.tenantName || tenant.tenantId },
+          day,
+          canListUsers,
+          levels: levels ?? INITIAL_LEVELS,
+          maxCards,
+          previous,
+        },
         signal,
       );
     },
@@ -44,10 +55,11 @@ export function useChart(root: string, levels: number | undefined) {
 
   const loadChildren = async (id: string, parentId: string) => {
     const card = query.data?.cards.get(parentId);
-    if (!card || loadingIds.has(id)) return;
+    // The previous chart is about to be replaced, and its children may be those of another day.
+    if (!card || loadingIds.has(id) || query.isPlaceholderData) return;
     setLoadingIds((previous) => new Set(previous).add(id));
     try {
-      const update = await readNextChildren(card);
+      const update = await readNextChildren(card, day);
       // A refetch that started earlier would overwrite the update.
       await queryClient.cancelQueries({ queryKey });
       updateChart(update);

@@ -9,17 +9,18 @@ interface Page {
 
 /**
  * Reads a page of departments whose name contains the text. The first page begins with those that have exactly this name:
- * in the order of the list they may come after hundreds of others.
+ * in the order of the list they may come after hundreds of others. `asOf` reads the first page of that time, whose
+ * lists have no cursors.
  */
 export async function searchDepartments(
   deptName: string,
-  { pageSize, cursor = '' }: { pageSize: number; cursor?: string },
+  { pageSize, cursor = '', asOf }: { pageSize: number; cursor?: string; asOf?: string | undefined },
   signal: AbortSignal,
 ): Promise<Page> {
-  const filter = { ...(deptName ? { deptName } : {}), withPath: true, pageSize };
+  const filter = { ...(deptName ? { deptName } : {}), withPath: true, pageSize, ...(asOf ? { asOf } : { cursor }) };
   const [exact, page] = await Promise.all([
-    cursor || !deptName ? undefined : api.listDepartments({ ...filter, exact: true, cursor: '' }, signal),
-    api.listDepartments({ ...filter, cursor }, signal),
+    cursor || !deptName ? undefined : api.listDepartments({ ...filter, exact: true }, signal),
+    api.listDepartments(filter, signal),
   ]);
   const next = ('next' in page.data && page.data.next) || undefined;
   return { rows: uniqueRows([...(exact?.data.rows ?? []), ...page.data.rows]), next };

@@ -32,6 +32,8 @@ interface CommonProps {
   getDisabledReason?: (dept: Dept) => string | undefined;
   /** Shown in the tree while nothing is selected. */
   initialId?: number;
+  /** Offers the departments of this time instead of the current ones. */
+  asOf?: string | undefined;
 }
 
 interface SingleProps extends CommonProps {
@@ -95,7 +97,7 @@ const TREE_KEYS = new Set([
 ]);
 
 /** The popup shows the tree until something is typed, then the results of the search. The text field keeps the focus. */
-function Picker({ multiple, value, onChange, getDisabledReason, initialId, ...props }: PickerProps) {
+function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf, ...props }: PickerProps) {
   const t = useTexts(departmentTexts);
   const formatList = useListFormat();
   const treeId = useId();
@@ -105,7 +107,7 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, ...pr
   const [opening, setOpening] = useState<Opening>();
   const [text, setText] = useState('');
   const keyword = text.trim();
-  const search = useDepartmentSearch(keyword);
+  const search = useDepartmentSearch(keyword, asOf);
   const paths = useDepartmentPaths(value);
   // Shown until the paths of the selected departments are loaded.
   const [knownPaths] = useState(() => new Map<number, string[]>());
@@ -114,7 +116,7 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, ...pr
   const handleOpenChange = (next: boolean) => {
     setOpen(next);
     if (!next) return setText('');
-    setOpening({ count: (opening?.count ?? 0) + 1, tree: createTreeStore(), revealedId: value.at(-1) ?? initialId });
+    setOpening({ count: (opening?.count ?? 0) + 1, tree: createTreeStore(asOf), revealedId: value.at(-1) ?? initialId });
   };
   const selectFromTree = (tree: TreeStore, node: Child) => {
     const { deptId } = node;

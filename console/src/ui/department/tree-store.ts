@@ -45,17 +45,24 @@ export interface TreeStore {
 const fetchFresh = <T>(queryKey: readonly unknown[], queryFn: (context: { signal: AbortSignal }) => Promise<T>) =>
   queryClient.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
 
-/** Reads a page of children with the number of their users. A single child is only read to see whether there is any. */
-export const readChildren = (id: number, cursor: string | undefined, limit: number) =>
-  fetchFresh(queryKeys.departments.childPage(id, cursor ?? '', limit), ({ signal }) =>
-    api.listChildren(id, { limit, branchCounts: limit > 1, ...(cursor ? { cursor } : {}) }, signal),
+/**
+ * Reads a page of children with the number of their users, which the past does not have. A single child is only read to see
+ * whether there is any.
+ */
+export const readChildren = (id: number, cursor: string | undefined, limit: number, asOf?: string) =>
+  fetchFresh(queryKeys.departments.childPage(id, cursor ?? '', limit, asOf), ({ signal }) =>
+    api.listChildren(
+      id,
+      { limit, ...(asOf ? { asOf } : { branchCounts: limit > 1 }), ...(cursor ? { cursor } : {}) },
+      signal,
+    ),
   );
 
 /**
  * The part of the department tree that has been loaded, page by page. It is not in the query cache: one list of rows
  * combines hundreds of lists of children, and the pages of a list depend on each other by their cursors.
  */
-export function createTreeStore(): TreeStore {
+export function createTreeStore(asOf?: string): TreeStore {
   const state = createStore<TreeState>({ childLists: new Map(), expanded: new Set() });
   const nodes = new Map<number, Child>();
   /** The latest load of each list of children. Responses of earlier loads are ignored. */
@@ -87,7 +94,7 @@ export function createTreeStore(): TreeStore {
     try {
       do {
         const missing = count - getPreviousRows().length - loaded.size;
-        const { data } = await readChildren(id, next, Math.min(Math.max(missing, PAGE_SIZE), MAX_PAGE_SIZE));
+        const { data } = await readChildren(id, next, Math.min(Math.max(missing, PAGE_SIZE), MAX_PAGE_SIZE), asOf);
         if (isOutdated()) return;
         for (const row of data.rows) loaded.set(row.deptId, row);
         next = data.next;

@@ -6,11 +6,11 @@ import { useDebouncedValue } from '../use-debounced-value.ts';
 const MAX_RESULTS = 50;
 
 /** The departments whose name contains the text, an exact match first. The service searches, because there can be 100,000. */
-export function useDepartmentSearch(keyword: string) {
+export function useDepartmentSearch(keyword: string, asOf: string | undefined) {
   const deptName = useDebouncedValue(keyword, 200);
   const { data, error } = useQuery({
-    queryKey: queryKeys.departments.list({ select: deptName }),
-    queryFn: ({ signal }) => searchDepartments(deptName, { pageSize: MAX_RESULTS }, signal),
+    queryKey: queryKeys.departments.list({ select: deptName, asOf }),
+    queryFn: ({ signal }) => searchDepartments(deptName, { pageSize: MAX_RESULTS, asOf }, signal),
     enabled: keyword !== '' && deptName !== '',
   });
   // Hide the results of the previous search: a quick Enter would select the wrong department.
