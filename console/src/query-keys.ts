@@ -18,8 +18,15 @@ export const queryKeys = {
     named: (id: Id, tenantId: string | undefined) => ['departments', 'named', id, tenantId],
     treeBatch: (ids: readonly Id[]) => ['departments', 'batch', ids, 'tree'],
     children: (id: Id | undefined, variant: string) => ['departments', 'children', id, variant],
-    childPage: (id: Id, cursor: string, limit: number, asOf: string | undefined) =>
-      ['departments', 'children', id, 'page', cursor, limit, asOf],
+    childPage: (id: Id, cursor: string, limit: number, asOf: string | undefined) => [
+      'departments',
+      'children',
+      id,
+      'page',
+      cursor,
+      limit,
+      asOf,
+    ],
     list: (filter: object) => ['departments', 'list', filter],
     users: (id: Id, filter: object) => ['departments', 'users', id, filter],
     chart: (rootId: string, levels: string, day: string | undefined) => ['departments', 'chart', rootId, levels, day],

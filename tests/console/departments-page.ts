@@ -145,3 +145,13 @@ export async function createDepartments<Key extends string>(admin: Client, depar
   assert.equal(code, 200, text);
   return Object.fromEntries(keys.map((key, n) => [key, String(data.deptIds[n])])) as Record<Key, string>;
 }
+
+/** Waits until `aria-activedescendant` of the focused field points to the row of this department. */
+export const expectActive = (page: Page, name: string) =>
+  waitForValue(
+    () =>
+      page.evaluate<string | undefined>(
+        "document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.querySelector('.tree-label')?.textContent",
+      ),
+    (active) => active === name,
+  );

@@ -326,7 +326,7 @@ interface Finding {
 const AXE_OPTIONS = { resultTypes: ['violations'], preload: false, rules: { region: { enabled: false } } };
 
 /**
- * Examines a state of a screen in the long run. The everyday run examines every second screen once
+ * Examines a state of a screen in the long run. The everyday run examines every fourth screen once
  * (console/accessibility.test.ts): axe takes more than half a second of CPU time each time.
  */
 export async function expectNoAxeViolations(page: Page): Promise<void> {

@@ -116,7 +116,11 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf,
   const handleOpenChange = (next: boolean) => {
     setOpen(next);
     if (!next) return setText('');
-    setOpening({ count: (opening?.count ?? 0) + 1, tree: createTreeStore(asOf), revealedId: value.at(-1) ?? initialId });
+    setOpening({
+      count: (opening?.count ?? 0) + 1,
+      tree: createTreeStore(asOf),
+      revealedId: value.at(-1) ?? initialId,
+    });
   };
   const selectFromTree = (tree: TreeStore, node: Child) => {
     const { deptId } = node;
