@@ -12,6 +12,8 @@ if (!version) {
 }
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-node-'));
+// As root, the tests start services that continue as another user.
+fs.chmodSync(folder, 0o755);
 process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
 const name = `node-${os.platform()}-${os.arch()}`;
 // Install outside the project, so that its npm settings and lock file do not change.

@@ -7,10 +7,13 @@ import { project } from '../support/process.ts';
 export const isRoot = process.getuid?.() === 0;
 export const isLinux = process.platform === 'linux';
 
-/** The outermost folder above the project that other users cannot enter. The service then keeps running as root. */
-export const closedFolder = foldersAbove(path.join(project, 'package.json')).find(
-  (folder) => (fs.statSync(folder).mode & 0o001) === 0,
-);
+/**
+ * A folder that other users cannot enter, above Node.js (nvm installs it in the home folder) or above the project. The service
+ * then keeps running as root.
+ */
+export const closedFolder = [fs.realpathSync(process.execPath), path.join(project, 'package.json')]
+  .flatMap(foldersAbove)
+  .find((folder) => (fs.statSync(folder).mode & 0o001) === 0);
 /** Why a test of giving up privileges is skipped. */
 export const keepsRoot = isRoot
   ? closedFolder !== undefined && `other users cannot enter ${closedFolder}`
