@@ -1,8 +1,11 @@
-/** The characters that stand for a person: the last two of a Chinese name, otherwise the initials of the first and last word. */
+/**
+ * The characters that stand for a person: the last two of a Chinese name, as 企业微信 and 飞书 show it; otherwise the initials of the
+ * first and last word.
+ */
 export function getInitials(name: string): string {
   const words = name
     .trim()
-    .split(/[\s·]+/)
+    .split(/[\s·._-]+/)
     .filter(Boolean);
   const chinese = words.find((word) => /\p{Script=Han}/u.test(word));
   if (chinese) return [...chinese].slice(-2).join('');
