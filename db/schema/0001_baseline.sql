@@ -88,7 +88,7 @@ create index departments_by_order on departments (tenant_id, order_num, dept_id)
 create index departments_by_name on departments (tenant_id, dept_name collate "C", dept_id) where del_flag = '0';
 create index departments_by_creation on departments (tenant_id, create_time, dept_id) where del_flag = '0';
 create index departments_by_update on departments
-  (tenant_id, (coalesce(update_time, '-infinity'::timestamptz)), dept_id) where del_flag = '0';
+  (tenant_id, (case when update_time is null then '-infinity'::timestamptz else update_time end), dept_id) where del_flag = '0';
 create unique index departments_external_id on departments (tenant_id, source, external_id)
   where del_flag = '0' and source is not null;
 create index departments_leader on departments (tenant_id, leader_id) where leader_id is not null and del_flag = '0';

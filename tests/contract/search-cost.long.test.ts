@@ -81,6 +81,22 @@ describe('A search does not read the whole tenant', () => {
     });
   }
 
+  for (const [sort, key] of [
+    ['orderNum', '500'],
+    ['-orderNum', '500'],
+    ['updateTime', '-infinity'],
+    ['-updateTime', '-infinity'],
+  ] as const) {
+    test(`a page by ${sort} in the middle of the list reads few rows`, async (t) => {
+      const position = [sort, key, String(FIRST + COUNT / 2)];
+      const cursor = Buffer.from(JSON.stringify(position)).toString('base64url');
+      const middle = await searchCost(`sort=${sort}&cursor=${cursor}`);
+      report(t, middle);
+      assert.equal(middle.found, 20);
+      assert.ok(middle.rows < 3_000, `${middle.rows} rows were read`);
+    });
+  }
+
   for (const [what, query, total] of [
     ['a rare word', `deptName=${encode('榕树')}`, COUNT / 1000],
     ['a rare leader', `leader=${encode('诸')}`, COUNT / 5000],
