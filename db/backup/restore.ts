@@ -91,7 +91,7 @@ async function copyBackup({ folder: from, manifest }: StoredBackup, to: string, 
   }
 }
 
-/** Lists the files of the archive that the restore needs. Throws if it needs the archive and there is none. */
+/** Lists the files of the archive that the restore needs. Throws if the archive is needed and does not exist. */
 function listArchived({ backup, walArchive, until }: RestoreOptions): string[] {
   if (!walArchive || (until === undefined && !fs.existsSync(walArchive))) return [];
   const names = archivedFiles(walArchive, backup.manifest.firstSegment);

@@ -9,7 +9,7 @@ export type Leaders = ReadonlyMap<number, string | null>;
 
 /**
  * Shows the leader of a department as a read does: the text, or else the name of the user. A deleted user is not shown. The id
- * of a user who is not in the ledger is left as recorded.
+ * of a user without a row in the ledger is left as recorded.
  */
 export function showLeader<T extends { leader: string | null; leaderId: number | null }>(dept: T, leaders: Leaders): T {
   const name = dept.leaderId === null ? undefined : leaders.get(dept.leaderId);

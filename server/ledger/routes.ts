@@ -40,7 +40,7 @@ export function ledgerRoutes(
     const first = await readPage();
     if (!first.isBehind || first.rows.length === page.limit) return first;
     // A caller whose write has been acknowledged must find it. The first read has checked the caller's permission, so only
-    // callers who may read the ledger cause it to be sealed.
+    // callers with that permission cause the ledger to be sealed.
     await (page.below ? order() : seal(page.tenantId ?? request.token.tenantId));
     return readPage();
   };

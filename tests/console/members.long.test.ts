@@ -92,7 +92,7 @@ test('members are added, moved in and removed on the page of the department, and
   // This row is in another list, which is loaded by a separate request.
   await waitFor('the tree counts them above, too', async () => (await countOf(page, '总部')) === '4 人');
 
-  // A user who gets an additional department keeps the main one.
+  // An additional department leaves the main one as it is.
   await page.getByRole('button', { name: '移入' }).click();
   const join = page.getByRole('dialog', { name: '移入“市场部”' });
   await chooseUser(page, 'jim', 'Jim Green');
@@ -107,7 +107,7 @@ test('members are added, moved in and removed on the page of the department, and
   };
   assert.deepEqual(await departmentsOf(jim), [back, market]);
 
-  // A user who gets another main department leaves the previous one.
+  // A new main department replaces the previous one.
   await page.getByRole('button', { name: '移入' }).click();
   await chooseUser(page, '李雷', '李雷');
   await join.getByText('作为主部门').click();

@@ -15,7 +15,7 @@ export interface ChangesParams {
   action: Action | null;
   /** Part of a user name. */
   by: string;
-  /** The user name of a person who was selected from the suggestions. */
+  /** A user name, selected from the suggestions. */
   user: string | null;
   /** First and last day, both inclusive. */
   from: string | null;
