@@ -28,9 +28,10 @@ const idempotencyKeyOf = ({ headers }: FastifyRequest): string | undefined => {
 };
 
 /**
- * Returns the Idempotency-Key of a request with a fingerprint of its content; undefined if it has no key. Passwords enter it
- * through a slow hash, because a fast one in the table would make them easy to guess: one hash for all of them together, so
- * that the cost does not grow with their number. Call it only for a caller who may send the request (`needsSlowHash`).
+ * Returns the Idempotency-Key of a request with a fingerprint of its content; undefined if it has no key. The fingerprint
+ * contains passwords only as a slow hash, because a fast one in the table would make them easy to guess: one hash for all of
+ * them together, so that the cost does not grow with their number. Call it only for a caller who may send the request
+ * (`needsSlowHash`).
  */
 export async function keyedRequestOf(
   request: FastifyRequest,
