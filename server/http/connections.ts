@@ -165,7 +165,10 @@ export class Connections {
     this.remove(connection);
   }
 
-  /** Closes a connection of the address with the most. Returns false if that is the new connection's and all are busy. */
+  /**
+   * Closes a connection of the address with the most of them. Returns false if that is the address of the new connection and
+   * none of its connections is idle.
+   */
   private makeRoom(newcomer: string): boolean {
     let most: Set<Connection> | undefined;
     for (const [address, connections] of this.byAddress) {

@@ -71,9 +71,9 @@ export class FairShares {
   }
 
   /**
-   * Whether a member may hold one more although the limit is reached. A group below its share always may. A member below
-   * its share of a group that has used up its own may too, so that one tenant cannot take all of its group's share; a
-   * group can have twice its share that way, however many members it has.
+   * Whether a member may hold one more although the limit is reached. Every member of a group below its share may. If the
+   * group has used up its share, a member below its own share still may, so that one tenant cannot take all of the group's
+   * share. That way a group can have up to twice its share, however many members it has.
    */
   isBelowShare({ group, held }: Member, limit: number): boolean {
     const groupShare = limit / this.activeGroups;

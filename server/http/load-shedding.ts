@@ -21,8 +21,8 @@ const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50 };
 
 /**
  * Sheds load beyond the capacity of the service: further requests are rejected with `TOO_BUSY` and a `Retry-After` header.
- * Request slots and subscriptions are shared fairly: callers whose tenant, or without a token whose address, holds less
- * than its share are admitted beyond the limit.
+ * Request slots and subscriptions are shared fairly: a caller is admitted beyond the limit if their tenant holds less than its
+ * share. For callers without a token, their address counts instead of the tenant.
  */
 export class LoadShedder {
   private readonly limits: Limits;
