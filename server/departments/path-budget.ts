@@ -1,7 +1,10 @@
 import { apiError } from '../http/errors.ts';
 import { MAX_RESPONSE_BYTES } from '../http/response-size.ts';
 
-/** The maximum size of a department in a response, without its path: its texts have up to 930 characters of six bytes. */
+/**
+ * The maximum size of a department in a response, without its path: its texts have up to 930 characters, and JSON needs up to
+ * six bytes for a character.
+ */
 const ROW_BYTES = 6_000;
 
 export const pathsTooLong = () => apiError('PATHS_TOO_LONG', { limit: MAX_RESPONSE_BYTES });

@@ -19,7 +19,10 @@ import { headersOf, ImportErrors } from './errors.ts';
 import type { Plan, RowOutcome } from './plan.ts';
 import type { Table } from './table.ts';
 
-/** A department in the tree after the import: the index of a row, or the id of a stored one that no row names. null: the top level. */
+/**
+ * A department in the tree after the import: the index of a row, or the id of a stored one that no row names. Where a `Ref` may
+ * be null, null is the top level.
+ */
 type Ref = number | string;
 
 interface DepartmentPlan extends Plan {
