@@ -86,7 +86,10 @@ export const DEPARTMENT_COLUMNS: readonly Column<DepartmentSheetRow>[] = [
     aliases: ['部门状态'],
     width: 10,
     imported: true,
-    help: { zh: '“正常”或“停用”，留空为正常。', en: '"Normal" or "Disabled"; normal if empty.' },
+    help: {
+      zh: '“正常”或“停用”。留空时，新部门为正常，已有部门不变。',
+      en: '"Normal" or "Disabled". If empty, a new department is normal, and an existing one stays as it is.',
+    },
     show: ({ status }, language) => STATUS_WORDS[status][language],
   },
   ...externalIdColumns({
@@ -100,8 +103,8 @@ export const DEPARTMENT_COLUMNS: readonly Column<DepartmentSheetRow>[] = [
     width: 20,
     imported: true,
     help: {
-      zh: '上级部门在同一来源系统中的编号。按外部编号导入且未填写路径时使用，留空表示顶级部门。',
-      en: 'The ID of the parent department in the same system. Used with the external ID if the path is empty; empty for the top level.',
+      zh: '上级部门在同一来源系统中的编号。按外部编号导入且未填写路径时使用。留空时，新部门为顶级部门，已有部门位置不变。',
+      en: 'The ID of the parent department in the same system. Used with the external ID if the path is empty. If empty, a new department is at the top level, and an existing one stays where it is.',
     },
     show: ({ parentExternalId }) => parentExternalId,
   },

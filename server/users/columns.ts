@@ -98,7 +98,10 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     header: { zh: '角色', en: 'Role' },
     width: 14,
     imported: true,
-    help: { zh: '“管理员”或“成员”，留空为成员。', en: '"Administrator" or "Member"; member if empty.' },
+    help: {
+      zh: '“管理员”或“成员”。留空时，新用户为成员，已有用户不变。',
+      en: '"Administrator" or "Member". If empty, a new user becomes a member, and an existing one stays as they are.',
+    },
     show: ({ roles }, language) => roles.map((role) => ROLE_WORDS[role][language]).join('\n'),
   },
   {
@@ -107,7 +110,10 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     aliases: ['帐号状态', '账号状态'],
     width: 10,
     imported: true,
-    help: { zh: '“正常”或“停用”，留空为正常。', en: '"Normal" or "Disabled"; normal if empty.' },
+    help: {
+      zh: '“正常”或“停用”。留空时，新用户为正常，已有用户不变。',
+      en: '"Normal" or "Disabled". If empty, a new user is normal, and an existing one stays as they are.',
+    },
     show: ({ status }, language) => STATUS_WORDS[status][language],
   },
   ...externalIdColumns({
