@@ -8,7 +8,7 @@ export interface ChangeRow {
   id: number;
   time: string;
   by: string;
-  /** The tenant of the user or API key that made the change; null: the service itself, or a failed login. */
+  /** The tenant of the user or API key that made the change; null: the service itself, or the operator. */
   byTenantId: string | null;
   requestId: string | null;
   resource: Resource;

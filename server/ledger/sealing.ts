@@ -33,7 +33,7 @@ export function createSealer(db: Database): (tenantId: string) => Promise<void> 
   return (tenantId) => seal(tenantId, undefined);
 }
 
-/** Seals everything that is committed and assigns positions, for a command that has written a lot while no service runs. */
+/** Seals everything that is committed and assigns positions, for a command that writes a lot, even if no service is running. */
 export async function sealEverything(db: Database): Promise<void> {
   for (let tenantIds = ['']; tenantIds.length > 0; ) {
     tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, '', MAX_LEDGERS));
