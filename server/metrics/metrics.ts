@@ -61,7 +61,7 @@ export async function createMetrics(): Promise<Metrics> {
   }
   const durations = new Histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its response.',
+    help: 'Time from the arrival of the headers of a request to the end of its response.',
     labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
     buckets: LATENCY_BUCKETS,
     registers,
