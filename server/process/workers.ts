@@ -31,8 +31,7 @@ const RESTART_DELAY_MS = 1_000;
  * V8 pretenures the objects of an allocation site, that is, allocates them in the old generation, if most of them survive
  * minor collections. Here dozens of requests always wait for the database, so their objects survive. Once pretenured, they
  * keep whole requests alive until a major collection: minor collections then took seven milliseconds instead of one, and a
- * quarter of the CPU time. V8 reads its flags when it starts, so they are on the
- * command line; `npm start` sets the same for a single process.
+ * quarter of the CPU time. `npm start` passes the same flag to a single process, and `npx banyan` sets it (cli/banyan.ts).
  */
 const V8_FLAGS = ['--no-allocation-site-pretenuring'];
 
