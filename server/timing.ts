@@ -26,7 +26,7 @@ export const defaultTiming = {
   streamTotalMs: 300_000,
   /** The same for an export, which holds no database connection while its client reads. */
   exportTotalMs: 3_600_000,
-  /** A request for a large tree or an export waits this long in the queue; shorter than `responseMs`. */
+  /** A request for a tree, an export or an import waits this long in its queue; shorter than `responseMs`. */
   streamQueueMs: 8_000,
   /** A login waits this long for concurrent attempts on the same account to finish. */
   loginQueueMs: 7_000,

@@ -14,7 +14,7 @@ export interface VerifiedToken extends Token {
   expires: number;
 }
 
-/** An API key, by one of its secrets or by an access token that was issued for one. */
+/** An API key, identified by one of its secrets or by an access token that was issued for one of them. */
 export interface KeyHolder {
   tenantId: string;
   keyId: string;

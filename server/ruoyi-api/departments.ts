@@ -75,7 +75,7 @@ export function toTree(departments: readonly DeptRow[]): TreeNode[] {
   return top;
 }
 
-/** The leader as Banyan stores them: by name. RuoYi's form sends the id of a user as a number. */
+/** Returns the name to store as the leader. RuoYi's form sends the id of a user as a number. */
 export async function leaderName(tx: Tx, caller: Caller, leader: number | string): Promise<string> {
   if (typeof leader === 'string') return leader;
   if (!caller.permissions.has('user:read')) throw apiError('NOT_ALLOWED');

@@ -33,7 +33,7 @@ export class FairSlots {
     return this.root.used >= this.limit;
   }
 
-  /** The subtrees that get no other slot: the code of a tenant, or `=` and its code for the tenant without those below it. */
+  /** The subtrees that get no further slot: the code of a tenant, or `=` and its code for the tenant without those below it. */
   fullSubtrees(): string[] {
     const full: string[] = [];
     const visit = ({ used, children }: Subtree, limit: number) => {
