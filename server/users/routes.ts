@@ -239,8 +239,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'patchUser',
         summary: 'Change some fields of a user',
-        description:
-          'A JSON merge patch (RFC 7396). Changing the password ' + 'or disabling the user ends their sessions.',
+        description: 'A JSON merge patch (RFC 7396). Changing the password or disabling the user ends their sessions.',
         consumes: PATCH_TYPES,
         headers: conditionalWriteHeaders,
         params: IdPath,
