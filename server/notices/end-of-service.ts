@@ -13,7 +13,7 @@ export function startEndNotices(app: App, { db, quotaTime }: Dependencies): void
   const warn = () => {
     running ??= warnTenants(db, quotaTime?.(), () => closing)
       // The database may be unavailable: the next interval tries again.
-      .catch((error) => app.log.warn({ err: error }, 'Tenants whose service ends soon could not be warned.'))
+      .catch((error) => app.log.warn({ err: error }, 'tenants whose service ends soon could not be warned'))
       .then(() => {
         running = undefined;
       });
