@@ -1,4 +1,4 @@
-// npm test: checks formatting, lint and types, then runs all tests on a temporary PostgreSQL.
+// npm test: checks formatting, lint, imports, migrations and types, then runs the tests on a temporary PostgreSQL.
 //   npm test -- departments     runs only the test files whose path contains one of the given words
 //   npm test -- --record        also writes the duration of each file to tests/durations.json, which orders the queue
 //                               (npm run test:long: to tests/durations-long.json)
