@@ -41,7 +41,7 @@ export function followChanges(onChange: (change: Change) => void): () => void {
         if (signal.aborted || isApiError(error, 'SESSION_ENDED')) return;
         // The role has changed: the screens that need these changes close.
         if (isApiError(error, 'NOT_ALLOWED') || isApiError(error, 'PASSWORD_CHANGE_REQUIRED')) return;
-        // The session has ended. Refreshing the token reports the reason, and resumes after the next login.
+        // The user or the tenant is no longer active. Renewing the token shows the reason and waits for the next login.
         if (error instanceof ApiError && error.status === 403)
           await renewToken(getAccessToken()).catch(() => undefined);
         await waitForConnection(PAUSE_MS);

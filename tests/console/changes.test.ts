@@ -84,7 +84,7 @@ test('the diff between two points in time lists created, moved, renamed and dele
   await page.evaluate("history.replaceState(history.state, '', '?from=2020-01-01T00:00:00.000Z')");
   await choose('结束时间', '2020-01-02 12:00:00', /to=2020-/);
   assert.match(page.url(), /from=2020-.*to=2020-/);
-  await page.getByText('该时间段内部门无变化').waitFor();
+  await page.getByText('该时间段内部门和用户均无变化').waitFor();
   await choose('结束时间', '2019-01-02 00:00:00', /to=2019-/);
   await page.getByRole('alert').getByText('结束时间不能早于开始时间').waitFor();
   expectNoCspViolations(page);

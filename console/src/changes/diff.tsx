@@ -17,7 +17,7 @@ import { daysAgo, PeriodPicker } from './period-picker.tsx';
 import { diffTexts } from './texts.ts';
 import './changes.css';
 
-/** Compares the departments at two points in time. Both are in the URL. */
+/** Compares the departments and users at two points in time. Both times are in the URL. */
 export default function DiffScreen() {
   const t = useTexts(diffTexts);
   return (

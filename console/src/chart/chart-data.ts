@@ -9,7 +9,7 @@ export interface Card {
   kind: 'tenant' | 'dept';
   name: string;
   leader: string | null;
-  /** Its own users. Undefined if the service does not return it: members must not see it, and the past has none. */
+  /** Its own users. Undefined if the service does not return it: for members, and for past days. */
   userCount: number | undefined;
   /** Includes the users of all departments below it. Also undefined for a branch that is too large to be counted. */
   branchUserCount: number | undefined;

@@ -19,7 +19,7 @@ export const deletedTexts = defineTexts({
     restore: '恢复',
     restoreOf: (name: string) => `恢复“${name}”`,
     restored: (name: string) => `已恢复“${name}”`,
-    older: '更早删除的',
+    older: '更早的删除记录',
     changes: '变更记录',
   },
   en: {
@@ -41,7 +41,7 @@ export const deletedTexts = defineTexts({
     restore: 'Restore',
     restoreOf: (name: string) => `Restore “${name}”`,
     restored: (name: string) => `Restored “${name}”`,
-    older: 'Deleted earlier',
+    older: 'Older deletions',
     changes: 'Changes',
   },
 });

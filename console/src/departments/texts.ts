@@ -239,7 +239,7 @@ export const departmentsTexts = defineTexts({
     usersChoice: 'What happens to the users',
     deleteUsersToo: 'Delete the users too',
     deleteUsersHint:
-      'Deletes the users whose main department is here and logs them out. Users whose main department is elsewhere are only removed from it.',
+      'Deletes the users whose main department is here and logs them out. Users whose main department is elsewhere are only removed from this department.',
     deleteWithUsers: 'Delete department and users',
     revertHint: 'You can revert all of this at once under Changes.',
     andMoreUsers: (count: number) => `and ${count} more`,

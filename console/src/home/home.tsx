@@ -101,7 +101,7 @@ function EndingFigure() {
   return <Figure name={t.ending} value={count} to={to} tone={count ? 'usage-warning' : ''} />;
 }
 
-/** The account limit, and the quotas of which the tenant has any. */
+/** The user limit, and the quotas that have a total or have been used. */
 function UsageCard({ overview: { accounts } }: { overview: Overview }) {
   const t = useTexts(homeTexts);
   const { accountCount } = useTexts(quotaTexts);

@@ -12,7 +12,7 @@ export const meTexts = defineTexts({
     member: '成员',
     appearance: '显示',
     language: '语言',
-    theme: '外观',
+    theme: '主题',
     light: '浅色',
     dark: '深色',
     system: '跟随系统',

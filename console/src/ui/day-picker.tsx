@@ -10,7 +10,7 @@ const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 export const formatDay = (time: Dayjs): string => time.format(DAY_FORMAT);
 export const getToday = (): string => formatDay(dayjs());
 
-/** Reads a day of the URL. Returns undefined if it is not in the calendar, or in the future. */
+/** Parses a day from the URL. Returns undefined if there is no such day, or if it is in the future. */
 export function parseDay(text: string | null): string | undefined {
   // Without the comparison, the 31st of February would be a day of March.
   const isDay = text !== null && DAY_PATTERN.test(text) && formatDay(dayjs(text)) === text;

@@ -2,7 +2,7 @@ import { useTexts } from '../../language.ts';
 import { StatusTag } from '../status-tag.tsx';
 import { departmentTexts } from './texts.ts';
 
-/** A selected department. The path is cut at its front: what is next to the department tells it from others of the same name. */
+/** A selected department. A long path is cut at its start: the nearest ancestors distinguish departments of the same name. */
 export function DepartmentLabel({ path }: { path: string[] }) {
   return (
     <span className="department-label" title={path.join(' / ')}>

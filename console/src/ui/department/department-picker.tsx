@@ -46,7 +46,7 @@ interface MultipleProps extends CommonProps {
   onChange?: (deptIds: number[]) => void;
 }
 
-/** Selects a department of the current tenant, from the tree or by a search. Then its path stands before its name. */
+/** Selects a department of the current tenant, from the tree or by a search. The field then shows its path before its name. */
 export function DepartmentPicker({ value, onChange, ...props }: SingleProps) {
   return (
     <Picker

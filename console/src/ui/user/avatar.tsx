@@ -1,7 +1,7 @@
 import { getInitials } from '../initials.ts';
 import './user.css';
 
-/** Initials stand next to the name, so screen readers skip them. */
+/** The initials are next to the name, so screen readers skip them. */
 export function Avatar({ name, large = false }: { name: string; large?: boolean }) {
   return (
     <span className={large ? 'user-avatar is-large' : 'user-avatar'} aria-hidden>
