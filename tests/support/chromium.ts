@@ -127,6 +127,6 @@ export const launchChromium = (): Promise<Browser> =>
     executablePath: findChromium(),
     // Chromium's sandbox refuses to run as root.
     args: isRoot() ? ['--no-sandbox'] : [],
-    // Wait before each action, so that elements which load late are there: a locator that matches one of them too fails.
+    // Delay each action, so that elements that load late are there: a locator that also matches one of them then fails.
     slowMo: MAX_DELAY_MS,
   });

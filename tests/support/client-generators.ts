@@ -4,9 +4,9 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Generates two TypeScript clients from an OpenAPI document: `node client-generators.js <document> <folder>`. It is a program
- * of its own, because it replaces a module: @hey-api/openapi-ts builds its output with TypeScript's old interface, which the
- * TypeScript of this project no longer has, so it gets the one that oazapfts brings along.
+ * Generates two TypeScript clients from an OpenAPI document: `node client-generators.js <document> <folder>`. It is a separate
+ * program, because it replaces a module: @hey-api/openapi-ts builds its output with the compiler API of older TypeScript
+ * versions, which the version of this project no longer has, so it gets the version that oazapfts depends on.
  */
 
 const [document = '', folder = ''] = process.argv.slice(2);

@@ -49,8 +49,8 @@ export class Server {
     assert.ok(promoted);
   }
 
-  /** Returns the names of the standbys that this primary waits for. */
-  synchronousStandbys = async () =>
+  /** Counts the standbys that this primary waits for. */
+  countSynchronousStandbys = async () =>
     (await this.superuser`select application_name from pg_stat_replication where sync_state = 'sync'`).length;
 
   /** Counts the commits that wait for a synchronous standby, and all connections. */
@@ -91,7 +91,7 @@ export async function startReplication(): Promise<Replication> {
     `primary_conninfo = 'host=${socketDir} user=postgres password=${password} application_name=standby'\n`,
   );
   const { server: standby } = await Server.start(standbyDir, {});
-  await waitFor('the standby is synchronous', async () => (await primary.synchronousStandbys()) === 1);
+  await waitFor('the standby is synchronous', async () => (await primary.countSynchronousStandbys()) === 1);
   const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
   const url = `postgres://banyan:${password}@${hosts}/banyan?target_session_attrs=read-write`;
   const owner = connectOwner({ host: socketDir, database: 'banyan', username: 'banyan', password });

@@ -63,7 +63,7 @@ const literal = (value: Value): string =>
 
 export interface Generated {
   rows: Rows;
-  /** The codes of the tenants that are taken. */
+  /** The codes of the tenants that are imported. */
   codes: string[];
   /** How many departments and users of these tenants are not deleted. */
   departments: number;

@@ -31,8 +31,8 @@ export const waitForEstablishedConnections = (sql: Sql) =>
 
 /**
  * Counts the connections to this database that wait for a lock, optionally only of one kind. Background work does not count:
- * it orders changes, and may wait for its own kind. `pg_stat_activity` would not show a transaction the connections that were
- * opened after it first read it.
+ * it orders changes, and may wait for its own kind. This does not read `pg_stat_activity`: within a transaction it keeps showing
+ * what it showed at first, without connections that were opened later.
  */
 export async function countLockWaits(sql: Sql | Tx, kind?: 'transactionid' | 'relation'): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
