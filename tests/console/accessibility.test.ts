@@ -4,7 +4,7 @@ import { expectAccessible, shareConsole, visit } from '../support/console.ts';
 import { sample } from '../support/scale.ts';
 import { createMembers, credentialsOf } from './departments-page.ts';
 
-/** Examines every fourth screen, and in the long run all of them and the states and dialogs that other tests reach. */
+/** Examines every fourth screen, and with `npm run test:long` all of them. Other files then also examine states and dialogs. */
 
 const fixture = await shareConsole();
 const { service } = fixture;

@@ -165,7 +165,7 @@ test('rows of the tree have a button that adds a child and a menu, which also op
   assert.equal(await page.evaluate('document.activeElement.getAttribute("role")'), 'tree');
 });
 
-test('administrators cannot end all of their own sessions on the page of their person', async () => {
+test('administrators cannot end all of their own sessions on their own user page', async () => {
   const { admin } = await createMembers(service);
   const { userId } = (await admin.get('/auth/me')).data.user;
   const page = await fixture.logIn(credentialsOf(admin), `/people/${userId}`);
@@ -194,7 +194,7 @@ test('the page of a deleted person says so, shows their history and restores the
   await page.getByRole('heading', { level: 1, name: '页面不存在' }).waitFor();
 });
 
-test('an administrator above opens a person of a tenant below; members cannot open the page', async () => {
+test('an administrator of a parent tenant opens the page of a user in a child tenant; members cannot open the page', async () => {
   const { admin, mei } = await createMembers(service);
   const page = await fixture.logIn({}, `/people?tenantId=${admin.tenantId}`);
   await page.getByRole('link', { name: '韩梅梅' }).click();

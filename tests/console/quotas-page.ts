@@ -34,7 +34,7 @@ async function insertUses(
     values (${tenantId}, ${quota}, ${amounts.reduce((sum, amount) => sum + amount, 0)})`;
 }
 
-/** Creates an operator and three tenants below, which have used some of their quotas. */
+/** Creates a parent tenant (`operator`) and three child tenants, which have used some of their quotas. */
 export async function startQuotas(fixture: ConsoleFixture) {
   const { service } = fixture;
   const page = await fixture.sharedPage();

@@ -46,7 +46,7 @@ test('an archived use has no button to refund it', async () => {
   assert.equal(await archived?.getByRole('button').count(), 0);
 });
 
-test('an administrator above adds a quota to a tenant and changes totals of both kinds', async () => {
+test('an administrator of the parent tenant adds a quota and changes totals, also of a quota in the tenant record', async () => {
   await logInOnPage(page, credentialsOf(operator), `/tenants/${company.id}`);
   await page.getByRole('button', { name: '添加配额' }).click();
   const dialog = page.getByRole('dialog', { name: '添加配额' });

@@ -49,7 +49,7 @@ test('the page of a quota has a curve with its limit, sums by user and subject, 
   expectNoCspViolations(page);
 });
 
-test('an operator sees what runs out first below, and raises a total in place', async () => {
+test('the quotas of child tenants that run out first are at the top, and a total can be raised in place', async () => {
   await logInOnPage(page, credentialsOf(operator), '/quotas?view=below');
   const rows = page.getByRole('region', { name: '下级租户' }).locator('tbody tr.ant-table-row');
   await rows.first().waitFor();

@@ -46,7 +46,7 @@ test('a revoked role takes effect with the next rejected request, a granted role
   expectNoCspViolations(page);
 });
 
-test('a member can open no screen of administrators, and the navigation does not link to one', async () => {
+test('a member cannot open screens for administrators, and the navigation does not link to them', async () => {
   const id = await admin.createUser({ userName: 'plain', nickName: '普通人' });
   const page = await fixture.logIn({ tenantId, username: 'plain' });
   await page.getByText('您好，普通人').waitFor();

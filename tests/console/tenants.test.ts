@@ -18,8 +18,8 @@ const { root } = fixture.service;
 const createTenant = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const readTenant = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 
-/** Unfolds an optional section of the form, or folds it. */
-const unfold = (page: Page, name: string) => page.locator('summary', { hasText: name }).click();
+/** Expands or collapses an optional section of the form. */
+const toggleSection = (page: Page, name: string) => page.locator('summary', { hasText: name }).click();
 const heading = (page: Page, level: number, name: string) => page.getByRole('heading', { level, name, exact: true });
 
 /** Types a date into a date picker. */
@@ -48,9 +48,9 @@ test('a child tenant is created on one page; its administrator logs in with the 
   assert.match(password, /^[a-zA-Z2-9]{16}$/);
   await expectNoAxeViolations(page);
 
-  await unfold(page, '联系信息');
+  await toggleSection(page, '联系信息');
   await page.getByLabel('联系人').fill('王敏');
-  await unfold(page, '套餐');
+  await toggleSection(page, '套餐');
   await page.getByLabel('授权菜单').fill('报表');
   await page.locator('.ant-select-item-option', { hasText: '报表中心 300' }).click();
   await page.getByLabel('授权菜单').fill('100');
@@ -59,13 +59,13 @@ test('a child tenant is created on one page; its administrator logs in with the 
   await page.getByText('“x7”不是菜单编号').waitFor();
   await page.locator('.ant-select-selection-item[title=x7] .ant-select-selection-item-remove').click();
   await page.getByText('“x7”').waitFor({ state: 'detached' });
-  await unfold(page, '配额');
+  await toggleSection(page, '配额');
   await page.getByLabel('企业查询').fill('1000');
-  await unfold(page, '规则');
+  await toggleSection(page, '规则');
   const rule = page.getByLabel('准入模型', { exact: true });
   await rule.fill('{"min": 3');
-  // A section with an error unfolds, and its field has the focus.
-  await unfold(page, '规则');
+  // A section with an error expands, and its field has the focus.
+  await toggleSection(page, '规则');
   await rule.waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: '创建租户' }).click();
   await rule.and(page.locator(':focus')).waitFor();
