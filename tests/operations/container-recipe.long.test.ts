@@ -1,4 +1,4 @@
-// Only in the long run: it copies all packages twice, prunes them with npm and starts two services; deploy checks the settings of the image.
+// Only in the long run: it copies all packages twice, prunes them with npm and starts two services; deploy.test.ts checks the settings of the image.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -10,7 +10,7 @@ import { copy, copyPackages } from '../support/packages.ts';
 import { launch, newDataFolder, project } from '../support/process.ts';
 import { createEmptyDatabase, PASSWORD } from '../support/service.ts';
 
-/** deploy/Dockerfile, step by step in plain folders: without a container, without a registry and without root's file system. */
+/** Runs deploy/Dockerfile step by step in plain folders, without a container, a registry or its own root file system. */
 
 const SETTINGS = { npm_config_update_notifier: 'false', npm_config_offline: 'true', npm_config_audit: 'false' };
 

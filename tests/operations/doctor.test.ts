@@ -144,7 +144,7 @@ test('a database without tables, and one that does not respond, are findings wit
   assert.match(missing.others.join(), /^database +There is no database in .* → Run this command in the directory/);
 });
 
-test('invalid, unknown and readable settings are found', async () => {
+test('invalid and unknown settings, and a .env file that other users can read, are found', async () => {
   const { others } = await examine({ PORT: '80800', BANYAN_LOG_LEVEL: 'loud', BANYAN_ADMIN_PASWORD: 'x' });
   assert.deepEqual(
     others.map((text) => text.split(/ +/)[1]),

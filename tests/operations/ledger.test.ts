@@ -166,7 +166,7 @@ test('old superseded changes move to the archive, and the chain verifies even af
     await tx`delete from banyan.seal_heads`;
     await tx`insert into banyan.unsealed_changes select tenant_id, change_id from banyan.changes on conflict do nothing`;
   });
-  // Only sealed changes are archived and verified. Changes of other tenants were sealed anew too, and are counted below.
+  // Only sealed changes are archived and verified. Changes of other tenants were sealed again too, and are counted below.
   const unsealed = async () => (await superuser`select from banyan.unsealed_changes limit 1`).length;
   await waitFor('all tenants are sealed', async () => (await unsealed()) === 0);
   const feed = async () => (await admin.get('/system/change-api?limit=100')).data.rows;

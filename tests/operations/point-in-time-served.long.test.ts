@@ -1,4 +1,4 @@
-// Only in the long run: it uses the PostgreSQL of the system and starts two services; point-in-time restores the embedded one to a second.
+// Only in the long run: it uses the PostgreSQL of the system and starts two services; point-in-time.test.ts restores the embedded one to a given second.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -19,7 +19,7 @@ const binDir = ['18', '17', '16', '15']
   .find((folder) => fs.existsSync(path.join(folder, 'pg_basebackup')));
 const missing = binDir
   ? false
-  : 'PostgreSQL is not installed (Debian: apt install postgresql), so the backup of a served PostgreSQL was not tested.';
+  : 'PostgreSQL is not installed (Debian: apt install postgresql), so the backup of an external PostgreSQL was not tested.';
 
 /** PostgreSQL refuses to run as root. */
 const user = process.getuid?.() === 0 ? (findUser('postgres') ?? findUser('nobody')) : undefined;
@@ -37,7 +37,7 @@ function run(program: string, ...args: string[]): void {
   assert.equal(status, 0, error?.message ?? output.slice(-2000));
 }
 
-test('a served PostgreSQL is restored to a second with pg_basebackup and its archive', { skip: missing }, async () => {
+test('an external PostgreSQL is restored to a given second with pg_basebackup and its archive', { skip: missing }, async () => {
   const folder = newFolder('served');
   const [data, base, wal, socket] = ['data', 'base', 'wal', 's'].map((name) => path.join(folder, name)) as [
     string,

@@ -1,4 +1,4 @@
-// Only in the long run: it starts six services, some with workers and a first start; faults/kill-service checks one service with its PostgreSQL.
+// Only in the long run: it starts six services, some with workers and a first start; faults/kill-service.test.ts checks one service with its PostgreSQL.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ import { waitFor } from '../support/wait.ts';
 import { closedFolder, environmentOf, isLinux, isRoot, keepsRoot, userOf, withDescendants } from './process-users.ts';
 
 for (const workers of ['1', '2']) {
-  test(`the password of the first administrator is in no environment, with ${workers} workers`, {
+  test(`no process has the password of the first administrator in its environment, with ${workers} workers`, {
     skip: !isLinux,
   }, async () => {
     const dataDir = newDataFolder();
