@@ -9,8 +9,8 @@ import { absent, dept, people, quotas, tenant } from './cross-tenant-calls/targe
 
 /**
  * Calls every operation that takes `?tenantId=` for a tenant below, with callers that may and callers that may not.
- * The everyday run tests the callers that may with row security, and those that may not without it, where it hides no mistake
- * of the code.
+ * The everyday run tests the callers that may with row security, and those that may not without it: row security could hide a
+ * mistake in the code.
  */
 export async function testActing(service: Service, rowSecurity: 'with' | 'without'): Promise<void> {
   const above = await service.createTenant();

@@ -158,7 +158,7 @@ export async function testCrossTenantAccess(service: Service): Promise<void> {
     [hook, disabledWebhook, 'id'],
     [keys, newKey, 'keyId'],
   ] as const) {
-    test(`a record is created in the tenant of the caller, whatever tenant the request names: ${path}`, async () => {
+    test(`a record is created in the tenant of the caller, whatever tenant the body names: ${path}`, async () => {
       const before = await snapshot();
       for (const [name, client] of called) {
         const error = name === 'member' ? '403 NOT_ALLOWED' : tokenErrors[name];

@@ -64,7 +64,8 @@ test('the tenants of a subtree together get one share of the request slots and s
       floods.push(many);
       await waitFor('the tenant has all it may have', () => many.responses.length > 0);
     }
-    // The subtree holds twice its share by now. A subtree of its own would have one slot for this request and one for the next.
+    // The subtree holds twice its share by now. If the last tenant were a subtree of its own, it would get a slot for this
+    // request and one for the next.
     openRequest(node.as(last), DEPT);
     await waitFor('the last tenant counts for its subtree', async () => {
       const { status } = await node.as(last).get('/auth/me');

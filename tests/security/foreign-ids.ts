@@ -285,7 +285,7 @@ const codeCalls: Omit<Call, 'kind'>[] = [
     what: `PUT ${dept} tenantId`,
     call: (id, { own }) => put(dept, { deptId: own.dept.live, tenantId: id }),
     expected: 403,
-    ownLive: 403, // departments of a child tenant cannot be written from above
+    ownLive: 403, // a child tenant is named in the query; the body can only repeat that tenant
   },
   {
     what: `GET ${people}/export tenantId`,

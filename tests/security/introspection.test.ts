@@ -147,7 +147,7 @@ const inactive: [what: string, token: () => Promise<string> | string][] = [
   ],
 ];
 for (const [what, token] of inactive) {
-  test(`${what} is exactly {"active":false}`, async () => {
+  test(`the response for ${what} is exactly {"active":false}`, async () => {
     assert.equal((await introspect(bearer(checker.key), { token: await token() })).text, '{"active":false}');
   });
 }

@@ -51,7 +51,7 @@ export async function startIsolation() {
   }
   const A = mine.tenantId;
   const B = other.tenantId;
-  // Sealing soon deletes the rows of unsealed_changes. These two stay, because the service may no longer delete any.
+  // Sealing deletes the rows of unsealed_changes. These two stay, because the service may no longer delete any.
   await superuser`revoke delete on banyan.unsealed_changes from ${superuser(role)}`;
   for (const tenantId of [A, B]) await superuser`insert into banyan.unsealed_changes values (${tenantId}, 0)`;
   // The same for unordered_changes: put all changes in order, then revoke the right to do so from the service.

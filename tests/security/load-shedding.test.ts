@@ -36,7 +36,7 @@ function countSlots({ send }: ReturnType<typeof createShedder>): number {
   return completions.length;
 }
 
-test('the limit rises at once to what half a second completes, and falls when the service gets slower', (t) => {
+test('the limit rises at once to the number of requests completed in half a second, and falls when the service gets slower', (t) => {
   const shedder = createShedder(t);
   assert.equal(countSlots(shedder), MIN);
   shedder.nextInterval();

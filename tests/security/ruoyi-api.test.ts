@@ -245,7 +245,7 @@ test('every route of the adapter has a cross-tenant test', async () => {
   assert.deepEqual(routes.filter((route) => !rejected.has(route)).sort(), [...covered].sort());
 });
 
-/** The everyday run tests only without row security, where it hides no mistake of the code. */
+/** The everyday run tests only without row security, which could hide a mistake in the code. */
 for (const rowSecurity of sample(['with', 'without'], 2, 1)) {
   test(`other callers get the expected answer and change nothing, ${rowSecurity} row security`, async (context) => {
     if (rowSecurity === 'without') await disableRowSecurity();
