@@ -215,7 +215,7 @@ test('a tenant that moves leaves one subtree and joins another, together with th
   assert.ok(!all.rows.some(({ tenantId, resource }) => tenantId === group.tenantId && resource === 'department'));
 });
 
-test('administrators above are named only while they are above, as in the other feeds', async () => {
+test('an administrator above who changes a tenant below is named in the feeds of both, and their address is hidden below', async () => {
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
   await top.post(`${DEPTS}?tenantId=${low.tenantId}`, {});

@@ -25,7 +25,7 @@ const pathsOf = async (client: Client) => {
     .sort();
 };
 
-test('departments are created, changed and left alone by their paths, whatever their order, and one revert undoes it', async () => {
+test('departments are found by their paths, in any order of rows: they are created, changed or left alone, and one revert undoes it', async () => {
   const tenant = await service.createTenant();
   await tenant.createDepartment({ deptName: '总部', leader: '王五', phone: '1' });
   const before = await list(tenant);
@@ -173,7 +173,7 @@ test('people get generated passwords that must be changed, and belong to several
   assert.equal((await tenant.get('/system/user-api/list?userName=wangwu')).data.total, 0);
 });
 
-test('the rules for people hold: names, departments, account limit and the last administrator', async () => {
+test('an import of users checks names, departments, the account limit and the last administrator', async () => {
   const tenant = await service.createTenant({ accountCount: 3 });
   const rows = [
     ['用户名', '部门', '角色', '邮箱'],

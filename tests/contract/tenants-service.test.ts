@@ -98,7 +98,7 @@ describe('Users of a tenant that is not active, or below one', () => {
   });
 
   const days: [name: string, body: () => Record<string, unknown>, reason?: string][] = [
-    ['a tenant whose endTime is today is active', () => ({ endTime: dateInDays(0) })],
+    ['a tenant whose endTime is today is in service', () => ({ endTime: dateInDays(0) })],
     ['a tenant whose endTime was yesterday has ended', () => ({ endTime: dateInDays(-1) }), 'TENANT_ENDED'],
     ['a tenant whose endTime is tomorrow is in service', () => ({ endTime: dateInDays(1) })],
     ['a tenant whose startTime is today is in service', () => ({ startTime: dateInDays(0) })],

@@ -20,7 +20,7 @@ const dataDir = await usedDataFolder();
 let run = startWithoutDeadlines(dataDir, { BANYAN_ADMIN_USERNAME: 'first' });
 const admin = await run.admin();
 
-test('the password of the first administrator is in no environment', { skip: !isLinux }, () => {
+test('no process has the password of the first administrator in its environment', { skip: !isLinux }, () => {
   const { pid } = postgresOf(dataDir);
   for (const each of [...withDescendants(Number(run.child.pid)), ...withDescendants(pid)]) {
     assert.ok(!environmentOf(each).includes(PASSWORD), `process ${each} of ${run.child.pid}, PostgreSQL ${pid}`);

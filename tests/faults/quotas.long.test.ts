@@ -1,4 +1,4 @@
-// Only in the long run: it restarts the service and its database again and again, kill-service.test.ts covers a crash, and races/quota-keys.test.ts uses that count once for each key.
+// Only in the long run: it restarts the service and its database again and again, kill-service.test.ts covers a crash, and races/quota-keys.test.ts covers that each key counts once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
