@@ -235,11 +235,13 @@ export const readLevels = async (tx: Tx, tenantId: string): Promise<{ level: num
 
 /** Moves a tenant with its descendants, including deleted ones, so that their paths stay valid. */
 export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[], by: string) => {
-  // Pass the author of the move to the ledger's trigger, because descendants keep their `update_by`.
-  tx`select set_config('banyan.mover', ${by}, true)`.execute();
-  const levels = await tx<{ tenantIds: string[] }[]>`
-    select array_agg(t.tenant_id) as "tenantIds" from tenants t where ${withinScope(tx, tenantId)}
-    group by cardinality(t.path) order by cardinality(t.path)`;
+  const [levels] = await Promise.all([
+    tx<{ tenantIds: string[] }[]>`
+      select array_agg(t.tenant_id) as "tenantIds" from tenants t where ${withinScope(tx, tenantId)}
+      group by cardinality(t.path) order by cardinality(t.path)`,
+    // Passes the author of the move to the ledger's trigger, because descendants keep their `update_by`.
+    tx`select set_config('banyan.mover', ${by}, true)`,
+  ]);
   // One level after the other: the ledger records the rows in the order of their updates, and a parent must come first.
   for (const { tenantIds } of levels) {
     await tx`

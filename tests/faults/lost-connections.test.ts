@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { expectError, read } from '../support/expect.ts';
+import { expectError, expectOk, read } from '../support/expect.ts';
 import { type Cut, PostgresProxy } from '../support/postgres-proxy.ts';
 import { firstSeed, report, scale, seededRandom } from '../support/scale.ts';
 import { type ApiResponse, startService } from '../support/service.ts';
@@ -27,9 +27,9 @@ const retryWhileUnavailable = (send: () => Promise<ApiResponse>): Promise<ApiRes
     return response.status === 503 ? undefined : response;
   });
 
-const moments: Cut['moment'][] = ['before the commit', 'after the commit'];
+const commitMoments: Cut['moment'][] = ['before the commit', 'after the commit'];
 
-for (const moment of moments) {
+for (const moment of commitMoments) {
   test(`a request whose connection breaks right ${moment} fails with 503, and its retry writes once`, async (t) => {
     const rounds = scale(2, 100);
     const admin = await createAdmin();
@@ -59,10 +59,22 @@ test('connections that break at commits under load lose no acknowledged write an
   writer.start(16);
   for (let cut = 0; cut < cuts; cut++) {
     // Only transactions of requests contain a request id, not those of background work.
-    proxy.cuts.push({ moment: pick(moments), of: '"requestId":' });
+    proxy.cuts.push({ moment: pick(commitMoments), of: '"requestId":' });
     await writer.waitForAcknowledged(3);
   }
   report(t, { cuts, ...(await writer.check()), ...writer.tally.counts, seed: firstSeed });
+});
+
+test('a connection that breaks between two statements of a move leaves no error unhandled', async () => {
+  const [tenant, parent] = [await service.createTenant(), await service.createTenant()];
+  const root = node.as(service.root);
+  const move = () => root.put('/system/tenant-api', { id: tenant.id, tenantParent: parent.tenantId });
+  // Two statements are sent together. An unhandled rejection of one of them would end the process, and fails this test.
+  proxy.cuts.push({ moment: 'at the text', of: "set_config('banyan.mover'" });
+  expectError(await move(), 503, 'DATABASE_AWAY');
+  assert.deepEqual(proxy.cuts, [], 'the connection was cut');
+  expectOk(await retryWhileUnavailable(move));
+  assert.equal((await read(root, `/system/tenant-api/${tenant.id}`)).tenantParent, parent.tenantId);
 });
 
 test('all writes succeed when every response of the database is delayed', async (t) => {

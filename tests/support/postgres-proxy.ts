@@ -3,21 +3,21 @@ import net from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { after } from './cleanup.ts';
 
-/** A connection loss at the commit of one transaction. */
+/** A connection loss in one transaction. */
 export interface Cut {
-  moment: 'before the commit' | 'after the commit';
+  moment: 'at the text' | 'before the commit' | 'after the commit';
   /** Text that only this transaction sends: background work of the service commits too. */
   of: string;
 }
 
 /**
- * A proxy between the service and PostgreSQL that can delay responses and break connections at the worst moment: at a COMMIT,
- * before PostgreSQL receives it, or after, so that only the response is lost.
+ * A proxy between the service and PostgreSQL that can delay responses and break connections: at a statement, or at the worst
+ * moment, a COMMIT, before PostgreSQL receives it, or after, so that only the response is lost.
  */
 export class PostgresProxy {
   /** The delay of PostgreSQL's responses. */
   latencyMs = 0;
-  /** The connection losses to cause at future commits. */
+  /** The connection losses to cause. */
   cuts: Cut[] = [];
   /** Ends each new connection after this many messages of PostgreSQL, as if an administrator had terminated it. */
   maxMessages = Number.POSITIVE_INFINITY;
@@ -83,8 +83,8 @@ export class PostgresProxy {
     const transactionCommittedBy = watchCommits();
     client.on('data', (bytes) => {
       if (this.silenced.has(client)) return;
-      const cut = this.takeCut(transactionCommittedBy(bytes));
-      if (cut?.moment === 'before the commit') {
+      const cut = this.takeCut(bytes.toString('latin1'), transactionCommittedBy(bytes));
+      if (cut && cut.moment !== 'after the commit') {
         client.destroy();
         return;
       }
@@ -97,9 +97,9 @@ export class PostgresProxy {
     });
   }
 
-  /** Removes and returns the connection loss that is planned for this transaction. */
-  private takeCut(transaction: string): Cut | undefined {
-    const index = this.cuts.findIndex(({ of }) => transaction.includes(of));
+  /** Removes and returns the connection loss that is planned for these bytes, or for the transaction that they commit. */
+  private takeCut(sent: string, transaction: string): Cut | undefined {
+    const index = this.cuts.findIndex(({ moment, of }) => (moment === 'at the text' ? sent : transaction).includes(of));
     return index < 0 ? undefined : this.cuts.splice(index, 1)[0];
   }
 }
