@@ -7,7 +7,7 @@ import { type ConsoleFiles, readConsoleFiles } from './files.ts';
 
 /** The URL paths of the console's screens, as in console/src/routes.tsx, tenants/tenants.tsx and webhooks/webhooks.tsx. */
 const SCREEN_PATH =
-  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|(?:people|quotas)(?:\/.*)?|import\/(?:departments|people)|changes(?:\/diff)?)?\/?$/;
+  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|(?:people|quotas)(?:\/.*)?|import\/(?:departments|people)|changes(?:\/(?:diff|tree))?|deleted(?:\/[^/]+)?)?\/?$/;
 
 /** Paths that never lead to a page: assets, and `//host`, which a browser would take for another site. */
 const NO_PAGE = /^\/(?:\/|assets(?:\/|$))/;

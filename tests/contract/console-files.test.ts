@@ -8,6 +8,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { readConsoleFiles } from '../../server/console/files.ts';
 import { after } from '../support/cleanup.ts';
 import { expectError } from '../support/expect.ts';
+import { project } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-console-'));
@@ -30,27 +31,17 @@ const service = await startService({}, { consoleFiles: readConsoleFiles(pathToFi
 const withoutConsole = await startService({}, { consoleFiles: readConsoleFiles(pathToFileURL(`${folder}/nowhere/`)) });
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const html = { headers: { accept } };
-const screens = [
-  '/',
-  '/login',
-  '/home',
-  '/me',
-  '/departments',
-  '/departments/100',
-  '/chart/7',
-  '/tenants/new',
-  '/tenants/1/edit',
-  '/changes/diff',
-  '/webhooks',
-  '/webhooks/7',
-  '/keys',
-  '/quotas',
-  '/quotas/merchant',
-  '/import/departments',
-  '/import/people',
-];
+/** The paths of the console's router, with and without their optional parts. */
+const routes = fs.readFileSync(path.join(project, 'console/src/routes.tsx'), 'utf8');
+const screens = [...routes.matchAll(/path: '\/?([^*'][^']*)?'/g)].flatMap(([, route = '']) => [
+  `/${route.replace(/\/(?:\*|:\w+\?)$/, '').replace(/:\w+/, '7')}`,
+  `/${route.replace(/\/\*$/, '').replace(/:\w+\??/, '7')}`,
+]);
+// These screens have routes of their own.
+screens.push('/tenants/new', '/tenants/1/edit', '/webhooks/7', '/quotas/merchant');
 
 test('a browser gets the console page at the URL of every screen', async () => {
+  assert.ok(screens.includes('/login') && screens.includes('/changes/tree') && screens.includes('/departments/7'));
   for (const at of [...screens, '/people', '/people/?q=王&page=2', '/login?next=/home']) {
     const { status, headers, text } = await service.anonymous.get(encodeURI(at), html);
     assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], at);
