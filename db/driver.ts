@@ -188,7 +188,7 @@ export const ignoreLostConnections = () =>
   });
 
 /** The driver adds the text of the statement to an error. */
-const isLostWhileReadingTypes = (error: unknown): boolean =>
+export const isLostWhileReadingTypes = (error: unknown): boolean =>
   isConnectionLost(errorCode(error)) &&
   /^\s*select b\.oid, b\.typarray\s/.test(String((error as { query?: unknown }).query));
 

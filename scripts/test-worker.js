@@ -3,6 +3,7 @@
 import { after, afterEach, beforeEach, describe } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
+import { isLostWhileReadingTypes } from '../dist/db/driver.js';
 import { describeHang, runAfterFile, runAfterTest, runAfterWorker, startTest } from '../dist/tests/support/cleanup.js';
 import { assignToSuite, startTracking, stopTracking } from './test-tracking.js';
 
@@ -43,7 +44,12 @@ async function reportHang() {
 
 /** Without its tracking, node:test does not know which test an uncaught error belongs to. */
 for (const event of ['uncaughtException', 'unhandledRejection'])
-  process.on(event, (error) => process.send?.({ type: 'uncaught', error: inspect(error, { depth: 4 }) }));
+  process.on(event, (error) => {
+    // The service ignores this too: see ignoreLostConnections.
+    if (isLostWhileReadingTypes(error)) return;
+    const statement = error?.query ? `\nstatement: ${error.query}` : '';
+    process.send?.({ type: 'uncaught', error: `${inspect(error, { depth: 4 })}${statement}` });
+  });
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => end(1));
 process.on('disconnect', () => end(1));
 process.send?.('ready');
