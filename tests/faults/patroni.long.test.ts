@@ -1,4 +1,4 @@
-// Only in the long run: a failover takes as long as Patroni's ttl, the programs are not npm packages, and failover.test.ts covers the search for the primary.
+// Only with test:long: a failover takes as long as Patroni's ttl, the programs are not npm packages, and failover.test.ts covers the search for the primary.
 import { type TestContext, test } from 'node:test';
 import { type Member, missingPrograms, startPatroni } from '../support/patroni.ts';
 import { assertLedgerIntact, newDataFolder, start } from '../support/process.ts';
@@ -55,7 +55,8 @@ async function losePrimaries(t: TestContext) {
     );
     report(t, { fault, promotedAfterMs: Math.round(promotedAt - failedAt), recoveredMs });
     heal[fault]?.(former);
-    await waitFor('the former primary follows', cluster.isSynchronous);
+    // The former primary follows the new one.
+    await cluster.waitForStandby();
     await everyWriterWrites();
   }
   for (const [name, writer] of Object.entries(writers))

@@ -170,7 +170,13 @@ export async function startPatroni() {
     );
     return all.some(({ role }) => role === 'leader') && all.some(({ role }) => role === 'sync_standby');
   };
-  await waitFor('there is a primary and a synchronous standby', isSynchronous);
+  /** Waits for a primary and a synchronous standby. If there is none, the end of Patroni's log says why. */
+  const waitForStandby = () =>
+    waitFor('there is a primary and a synchronous standby', isSynchronous).catch((cause) => {
+      const log = fs.readFileSync(path.join(folder, 'patroni.log'), 'utf8').split('\n').slice(-60).join('\n');
+      throw new Error(`There is no synchronous standby. The end of Patroni's log:\n${log}`, { cause });
+    });
+  await waitForStandby();
   const primary = async () => {
     for (const member of members) if (await member.isPrimary()) return member;
     return undefined;
@@ -208,7 +214,7 @@ export async function startPatroni() {
   return {
     members,
     primary,
-    isSynchronous,
+    waitForStandby,
     /** Asks Patroni to make another member the primary. */
     async switchover(): Promise<void> {
       const leader = await waitFor('there is a primary', primary);
