@@ -1,6 +1,7 @@
 import type { Database } from '../../db/connect.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import type { App, Dependencies } from '../context.ts';
+import { startPeriodicJob } from '../periodic-job.ts';
 import { insertEndNotice, tenantsToWarn } from './queries.ts';
 
 /** Transactions stay short: one for each tenant, and at most this many tenants between two queries. */
@@ -8,21 +9,10 @@ const BATCH = 1_000;
 
 /** Warns tenants 30, 7 and 1 days before the end of their service, in the background while the service runs. */
 export function startEndNotices(app: App, { db, quotaTime }: Dependencies): void {
-  let running: Promise<void> | undefined;
-  let closing = false;
-  const warn = () => {
-    running ??= warnTenants(db, quotaTime?.(), () => closing)
-      // The database may be unavailable: the next interval tries again.
-      .catch((error) => app.log.warn({ err: error }, 'tenants whose service ends soon could not be warned'))
-      .then(() => {
-        running = undefined;
-      });
-  };
-  const timer = setInterval(warn, app.timing.noticeMs).unref();
-  app.addHook('onClose', async () => {
-    closing = true;
-    clearInterval(timer);
-    await running;
+  startPeriodicJob(app, {
+    intervalMs: app.timing.noticeMs,
+    run: (isClosing) => warnTenants(db, quotaTime?.(), isClosing),
+    onError: (error) => app.log.warn({ err: error }, 'tenants whose service ends soon could not be warned'),
   });
 }
 
