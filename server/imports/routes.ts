@@ -8,7 +8,7 @@ import { ok } from '../http/envelope.ts';
 import { apiError, type ErrorCode } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { languageOf } from '../http/language.ts';
-import { responses } from '../http/openapi.ts';
+import { FILE_TYPES, responses } from '../http/openapi.ts';
 import { respondWithProgress } from '../http/progress.ts';
 import { sendSerialized } from '../http/streaming.ts';
 import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
@@ -19,11 +19,6 @@ import { showPreview, toReport } from './preview.ts';
 import { ImportBody, ImportEvents, ImportPreview, ImportQuery, ImportResult } from './schema.ts';
 import { toTable } from './table.ts';
 import { createImportLimit, multipartLimits, receiveFile } from './upload.ts';
-
-const TYPES = {
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  csv: 'text/csv; charset=utf-8',
-};
 
 const errors: ErrorCode[] = [
   'OTHER_TENANT',
@@ -120,7 +115,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
     if (!report) return sendJson(reply, ok(showPreview(plan, table, language)));
     const file = await reportErrors(bytes, toReport(plan, table, report, language));
     return reply
-      .type(TYPES[report])
+      .type(FILE_TYPES[report])
       .header('content-disposition', `attachment; filename="import-errors.${report}"`)
       .send(Buffer.from(file));
   }
