@@ -87,7 +87,7 @@ export function watchArchive(
         from pg_stat_archiver`;
       if (row.isFailing && row.failures > reported) {
         print(
-          `PostgreSQL cannot archive ${row.segment} in ${walArchive}, and retries. Its log has the cause (data/postgres/log)`,
+          `PostgreSQL cannot archive ${row.segment} in ${walArchive}, and retries. Its log has the cause (postgres/log in the data folder)`,
         );
       }
       reported = row.failures;

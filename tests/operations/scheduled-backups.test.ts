@@ -92,7 +92,7 @@ test('archiving that fails is reported', async () => {
   await superuser`select pg_switch_wal()`;
   await waitFor('it is reported', () =>
     lines.includes(
-      `PostgreSQL cannot archive ${segment} in ${archive}, and retries. Its log has the cause (data/postgres/log)`,
+      `PostgreSQL cannot archive ${segment} in ${archive}, and retries. Its log has the cause (postgres/log in the data folder)`,
     ),
   );
   fs.rmSync(path.join(archive, segment));
