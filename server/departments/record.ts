@@ -13,7 +13,7 @@ export const department = defineRecord({
     type: 'bigint',
     schema: Type.Unsafe<number | string>({
       ...Long,
-      description: 'A user, whose name `leader` shows unless it is sent',
+      description: 'A user. Without `leader`, their name is shown there',
     }),
     default: null,
     keptIfOmitted: true,

@@ -83,7 +83,7 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 const introduction = `
-Every response has the envelope \`{code, msg, data}\`, except those of OAuth operations and event streams, and the header
+Every response has the envelope \`{code, msg, data}\`, except files, event streams and those of OAuth operations, and the header
 \`X-Request-Id\`: quote it when you report a problem. An error has its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English
 if \`Accept-Language\` prefers it; \`Content-Language\` says which), and in \`data\` a stable error code, \`reason\`, with its details. With
 \`Accept: application/problem+json\` errors are problem details (RFC 9457, schema \`Problem\`). The response \`default\` lists the errors

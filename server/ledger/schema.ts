@@ -195,7 +195,7 @@ const audited = Type.Object({
   byTenantId: orNull(
     Type.String({
       description:
-        'The tenant of the user who made the change: the same tenant or an ancestor; null for a former parent',
+        'The tenant of the user who made the change: the same or an ancestor; null for a former parent and the service',
     }),
   ),
   address: orNull(Type.String({ description: 'Address of the client; null for a user of an ancestor tenant' })),

@@ -153,7 +153,7 @@ export const Usage = Type.Array(
       keyId: Type.Optional(orNull(LongOut)),
       subject: Type.Optional(orNull(Type.String())),
       deptId: Type.Optional(orNull(LongOut)),
-      tenantId: Type.Optional(Type.String({ description: 'The tenant, or one below a pool' })),
+      tenantId: Type.Optional(Type.String({ description: 'The tenant that used it: this one or a descendant' })),
     },
     { 'x-component': 'QuotaUsageSum' },
   ),

@@ -65,7 +65,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         summary: 'Create users in bulk',
         description:
           'Creates all of them or none; `departments` also requires `dept:write`. Thousands of passwords take minutes: ' +
-          '`Accept: text/event-stream` streams progress. An error has the `ref` of its row, `errors` up to 100 others. At most 8 MiB.',
+          '`Accept: text/event-stream` streams progress. An error has the `ref` of its row, `errors` the first 100. At most 8 MiB.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: NewUsers,

@@ -132,7 +132,7 @@ export type DepartmentFields = {
   orderNum?: number | null;
   leader?: string | null;
   /**
-   * A user, whose name `leader` shows unless it is sent
+   * A user. Without `leader`, their name is shown there
    */
   leaderId?: number | string | null;
   phone?: string | null;
@@ -700,7 +700,7 @@ export type AuditEntry = Change & {
   byUserId: IdOrNull;
   byKeyId: IdOrNull;
   /**
-   * The tenant of the user who made the change: the same tenant or an ancestor; null for a former parent
+   * The tenant of the user who made the change: the same or an ancestor; null for a former parent and the service
    */
   byTenantId: string | null;
   /**
@@ -885,7 +885,7 @@ export type QuotaUsageSum = {
   subject?: string | null;
   deptId?: IdOrNull;
   /**
-   * The tenant, or one below a pool
+   * The tenant that used it: this one or a descendant
    */
   tenantId?: string;
 };

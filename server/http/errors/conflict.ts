@@ -60,7 +60,7 @@ export const conflictErrors = {
   ],
   QUOTA_EXHAUSTED: [
     409,
-    '配额 {quota} 不足：本租户或上级租户共享的额度已用完，请联系管理员',
+    '配额 {quota} 已用完（本租户的配额，或与上级租户共享的配额），请联系上级租户的管理员',
     'The quota {quota} is used up, in this tenant or in a pool that it shares. Ask an administrator of a tenant above to raise it.',
   ],
   QUOTA_COUNTS_USERS: [
@@ -75,8 +75,8 @@ export const conflictErrors = {
   ],
   RESERVATION_ENDED: [
     409,
-    '预留已结束（{state}），如仍需使用请重新预留',
-    'The reservation has ended: {state}. Reserve again if you still need it.',
+    '预留已确认、已释放或已过期，如仍需使用请重新预留',
+    'The reservation was confirmed or released, or has expired. Reserve again if you still need it.',
   ],
   USE_REFUNDED: [409, '该次使用已退还，不能重复退还', 'The use has already been refunded.'],
   USER_NAME_TAKEN: [
@@ -134,7 +134,7 @@ export const conflictErrors = {
   CHANGE_TOO_OLD: [
     409,
     '该变更已超出变更记录的保留期，无法撤销，请手动修改',
-    'The change is older than the retention period of the ledger and cannot be reverted. Edit the record instead.',
+    'The change is too old: it is no longer kept and cannot be reverted. Edit the record instead.',
   ],
   CHANGE_IRREVERSIBLE: [
     409,
