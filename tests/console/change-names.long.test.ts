@@ -1,4 +1,4 @@
-// Only in the long run: it needs tenants on three levels and their notices; changes.test.ts covers the audit log and the comparison.
+// Only with test:long: it needs tenants on three levels and their notices; changes.test.ts covers the audit log and the comparison.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

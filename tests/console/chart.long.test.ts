@@ -1,4 +1,4 @@
-// Only in the long run: it covers each way to use the chart, its files and large charts; chart.test.ts covers the chart.
+// Only with test:long: it covers each way to use the chart, its files and large charts; chart.test.ts covers the chart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// Only in the long run: department-picker.test.ts selects departments in each way, and the service rejects what is not allowed.
+// Only with test:long: department-picker.test.ts selects departments in each way, and the service rejects what is not allowed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, shareConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it repeats conflicts between two administrators for each way to change the tree; departments-edit.test.ts covers one.
+// Only with test:long: it repeats conflicts between two administrators for each way to change the tree; departments-edit.test.ts covers one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

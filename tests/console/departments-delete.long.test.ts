@@ -1,4 +1,4 @@
-// Only in the long run: it repeats the deletion for each state of a department; undo.test.ts covers the deletion of a subtree with its users.
+// Only with test:long: it repeats the deletion for each state of a department; undo.test.ts covers the deletion of a subtree with its users.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';

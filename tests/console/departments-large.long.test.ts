@@ -1,4 +1,4 @@
-// Only in the long run: it needs 100,000 departments; departments.test.ts covers the tree.
+// Only with test:long: it needs 100,000 departments; departments.test.ts covers the tree.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

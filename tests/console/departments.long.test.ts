@@ -1,4 +1,4 @@
-// Only in the long run: it covers the keyboard and further ways to change the tree; departments.test.ts covers moving, double-submit.test.ts creating.
+// Only with test:long: it covers the keyboard and further ways to change the tree; departments.test.ts covers moving, double-submit.test.ts creating.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, startConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it checks the focus on several screens; tenants.test.ts covers the focus on the first field.
+// Only with test:long: it checks the focus on several screens; tenants.test.ts covers the focus on the first field.
 import { test } from 'node:test';
 import { startConsole } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';

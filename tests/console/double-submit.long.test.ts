@@ -1,4 +1,4 @@
-// Only in the long run: it repeats the rule for other forms and keys; double-submit.test.ts covers it for departments.
+// Only with test:long: it repeats the rule for other forms and keys; double-submit.test.ts covers it for departments.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logInOnPage, navigate, resetToLogin, startConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it covers other states of the home screen; home.test.ts covers the home screens of administrators and members.
+// Only with test:long: it covers other states of the home screen; home.test.ts covers the home screens of administrators and members.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it covers further actions on keys, and phones; keys.test.ts covers how a key is created and which permissions it can have.
+// Only with test:long: it covers further actions on keys, and phones; keys.test.ts covers how a key is created and which permissions it can have.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, logInOnPage, PHONE, startConsole } from '../support/console.ts';

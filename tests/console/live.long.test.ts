@@ -1,4 +1,4 @@
-// Only in the long run: it repeats the live update of a screen for other changes; live.test.ts covers it for the tree.
+// Only with test:long: it repeats the live update of a screen for other changes; live.test.ts covers it for the tree.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it repeats the login in other situations; login.test.ts covers the login, me.test.ts a new password and session.test.ts the end of a session.
+// Only with test:long: it repeats the login in other situations; login.test.ts covers the login, me.test.ts a new password and session.test.ts the end of a session.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, logIn, logInByForm, open, startConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it measures every screen with long names; login.test.ts covers the width of the screens on a phone.
+// Only with test:long: it measures every screen with long names; login.test.ts covers the width of the screens on a phone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// Only in the long run: it repeats rules of all screens for the account screen; me.test.ts covers the password and the sessions.
+// Only with test:long: it repeats rules of all screens for the account screen; me.test.ts covers the password and the sessions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, logIn, logInOnPage, PHONE, startConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it repeats what people.test.ts covers for the members of a department; members.test.ts covers the page of a person.
+// Only with test:long: it repeats what people.test.ts covers for the members of a department; members.test.ts covers the page of a person.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

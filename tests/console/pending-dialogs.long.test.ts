@@ -1,4 +1,4 @@
-// Only in the long run: it repeats a rule for each dialog; tenants.test.ts covers it for the dialogs that move and disable a tenant.
+// Only with test:long: it repeats a rule for each dialog; tenants.test.ts covers it for the dialogs that move and disable a tenant.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logInOnPage, startConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it covers leaving the screen during an operation; people.test.ts covers operations on several users.
+// Only with test:long: it covers leaving the screen during an operation; people.test.ts covers operations on several users.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, startConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it repeats rules of other screens for people, and on a phone; people.test.ts covers the dialogs, export.test.ts the search in the list.
+// Only with test:long: it repeats rules of other screens for people, and on a phone; people.test.ts covers the dialogs, export.test.ts the search in the list.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, logInOnPage, navigate, PHONE, resetToLogin, startConsole } from '../support/console.ts';

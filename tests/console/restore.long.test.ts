@@ -1,4 +1,4 @@
-// Only in the long run: it repeats the restoration on the pages of deleted records; restore.test.ts covers each kind of record.
+// Only with test:long: it repeats the restoration on the pages of deleted records; restore.test.ts covers each kind of record.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, startConsole } from '../support/console.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it measures the login screen and the home screen separately, each on a new page; login.test.ts measures their sum.
+// Only with test:long: it measures the login screen and the home screen separately, each on a new page; login.test.ts measures their sum.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, Response } from 'playwright-core';

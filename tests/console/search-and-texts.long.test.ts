@@ -1,4 +1,4 @@
-// Only in the long run: it checks details of several screens; search.test.ts covers the search, export.test.ts the lists and texts.test.ts the texts.
+// Only with test:long: it checks details of several screens; search.test.ts covers the search, export.test.ts the lists and texts.test.ts the texts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { open, startConsole } from '../support/console.ts';

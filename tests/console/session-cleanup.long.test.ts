@@ -1,4 +1,4 @@
-// Only in the long run: it repeats the cleanup for dialogs, drafts and expired sessions; session.test.ts covers the logout and the next user.
+// Only with test:long: it repeats the cleanup for dialogs, drafts and expired sessions; session.test.ts covers the logout and the next user.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

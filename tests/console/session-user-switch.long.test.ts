@@ -1,4 +1,4 @@
-// Only in the long run: it needs two users, two tabs and an operation on several records; session.test.ts covers the next user of a browser.
+// Only with test:long: it needs two users, two tabs and an operation on several records; session.test.ts covers the next user of a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Route } from 'playwright-core';

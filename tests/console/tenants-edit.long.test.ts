@@ -1,4 +1,4 @@
-// Only in the long run: it covers further ways to change a tenant; tenants.test.ts and unchanged-saves.test.ts cover creating, editing, moving and disabling.
+// Only with test:long: it covers further ways to change a tenant; tenants.test.ts and unchanged-saves.test.ts cover creating, editing, moving and disabling.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it covers the service period and the lists of tenants; home.test.ts covers a renewal, tenants.test.ts the list.
+// Only with test:long: it covers the service period and the lists of tenants; home.test.ts covers a renewal, tenants.test.ts the list.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';

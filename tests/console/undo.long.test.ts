@@ -1,4 +1,4 @@
-// Only in the long run: it repeats the undo for users, tenants, moves and conflicts; undo.test.ts covers it for departments.
+// Only with test:long: it repeats the undo for users, tenants, moves and conflicts; undo.test.ts covers it for departments.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startConsole } from '../support/console.ts';

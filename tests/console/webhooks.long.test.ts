@@ -1,4 +1,4 @@
-// Only in the long run: it covers deliveries and further actions on webhooks; webhooks.test.ts covers how a webhook is registered and receives a message.
+// Only with test:long: it covers deliveries and further actions on webhooks; webhooks.test.ts covers how a webhook is registered and receives a message.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';

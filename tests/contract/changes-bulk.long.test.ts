@@ -1,4 +1,4 @@
-// Only in the long run: large change logs; contract/changes-bulk tests one bulk creation, contract/departments-delete-subtree the deletion.
+// Only with test:long: large change logs; contract/changes-bulk tests one bulk creation, contract/departments-delete-subtree the deletion.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGES, DEPTS } from '../support/expect.ts';

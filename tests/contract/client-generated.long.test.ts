@@ -1,4 +1,4 @@
-// Only in the long run: generating the client takes four seconds of CPU time; contract/client compares the digest of the document.
+// Only with test:long: generating the client takes four seconds of CPU time; contract/client compares the digest of the document.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';

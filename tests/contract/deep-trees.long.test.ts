@@ -1,4 +1,4 @@
-// Only in the long run: further reads of a deep chain of departments; contract/deep-trees tests the limit of paths, and contract/departments-tree a chain of 1,000.
+// Only with test:long: further reads of a deep chain of departments; contract/deep-trees tests the limit of paths, and contract/departments-tree a chain of 1,000.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS } from '../support/expect.ts';

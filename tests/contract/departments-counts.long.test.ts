@@ -1,4 +1,4 @@
-// Only in the long run: it inserts 50,000 departments; contract/departments-counts tests the counts themselves.
+// Only with test:long: it inserts 50,000 departments; contract/departments-counts tests the counts themselves.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS } from '../support/expect.ts';

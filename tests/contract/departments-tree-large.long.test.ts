@@ -1,4 +1,4 @@
-// Only in the long run: large trees again, with a wide last level and with a million departments; contract/departments-tree-large tests streaming and depth.
+// Only with test:long: large trees again, with a wide last level and with a million departments; contract/departments-tree-large tests streaming and depth.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

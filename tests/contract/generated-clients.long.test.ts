@@ -1,4 +1,4 @@
-// Only in the long run: two third-party generators and a compiler take eight seconds; contract/client tests the client that is generated from the same document, and contract/openapi the document.
+// Only with test:long: two third-party generators and a compiler take eight seconds; contract/client tests the client that is generated from the same document, and contract/openapi the document.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Only in the long run: each file that is read starts a worker thread; contract/import and contract/import-files test the rules with fewer files, and contract/quotas-pools the pools.
+// Only with test:long: each file that is read starts a worker thread; contract/import and contract/import-files test the rules with fewer files, and contract/quotas-pools the pools.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Cell, csv, importFile, xlsx } from '../support/import.ts';

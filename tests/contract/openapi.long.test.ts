@@ -1,4 +1,4 @@
-// Only in the long run: loading Redocly takes a second of CPU time; contract/openapi tests our own rules, and contract/openapi-responses compiles the schemas.
+// Only with test:long: loading Redocly takes a second of CPU time; contract/openapi tests our own rules, and contract/openapi-responses compiles the schemas.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Config, createConfig, lintFromString } from '@redocly/openapi-core';

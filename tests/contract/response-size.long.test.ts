@@ -1,4 +1,4 @@
-// Only in the long run: it reads 50 MB of paths and 28 MB of changes; contract/response-size tests pages that end early, and contract/deep-trees paths that are too long.
+// Only with test:long: it reads 50 MB of paths and 28 MB of changes; contract/response-size tests pages that end early, and contract/deep-trees paths that are too long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGES, DEPTS, expectError, TENANTS } from '../support/expect.ts';

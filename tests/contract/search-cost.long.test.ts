@@ -1,4 +1,4 @@
-// Only in the long run: it inserts and indexes 200,000 departments; contract/search tests what searches find.
+// Only with test:long: it inserts and indexes 200,000 departments; contract/search tests what searches find.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Sql } from '../../db/driver.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it inserts and indexes 50,000 users; contract/user-lists-sorted tests what the pages contain.
+// Only with test:long: it inserts and indexes 50,000 users; contract/user-lists-sorted tests what the pages contain.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Sql } from '../../db/driver.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it creates and removes 10,000 users; contract/users-bulk tests the same with two.
+// Only with test:long: it creates and removes 10,000 users; contract/users-bulk tests the same with two.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hash as argon2 } from '@node-rs/argon2';

@@ -1,4 +1,4 @@
-// Only in the long run: recovery.test.ts covers a PostgreSQL that has crashed, and disk-full.test.ts a full disk.
+// Only with test:long: recovery.test.ts covers a PostgreSQL that has crashed, and disk-full.test.ts a full disk.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outcomeOf } from '../support/expect.ts';

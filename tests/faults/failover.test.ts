@@ -30,7 +30,7 @@ test('a service that starts with both servers uses the primary, whichever comes 
   // The service is not notified: its writes wait on the old primary until it finds the new one.
   await waitFor('a write succeeds', async () => (await admin.put('/system/dept-api', { deptId: id })).code === 200);
   // Now the new primary is unreachable and the old one is there: the service does not go back.
-  // In the long run its network drops all packets. In the everyday run it refuses connections, which needs no timeout.
+  // With test:long its network drops all packets. In the everyday run it refuses connections, which needs no timeout.
   if (isLong) standby.proxy.cutOff();
   else standby.proxy.close();
   await waitFor('nothing is answered with old data', async () => {

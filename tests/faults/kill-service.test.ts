@@ -40,7 +40,7 @@ test('a service that was started as root runs as the user of PostgreSQL', {
 
 // This test comes last, because it kills the service of the others.
 test('no acknowledged write is lost when the service is repeatedly killed under load, and each next start succeeds', async (t) => {
-  const kills = scale(1, 100);
+  const kills = scale(1, 50);
   const { below } = seededRandom(firstSeed);
   const writer = new Writer(admin);
   for (let kill = 0; kill < kills; kill++) {

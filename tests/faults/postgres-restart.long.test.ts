@@ -1,4 +1,4 @@
-// Only in the long run: it stops PostgreSQL again and again, and recovery.test.ts covers one loss of PostgreSQL under load.
+// Only with test:long: it stops PostgreSQL again and again, and recovery.test.ts covers one loss of PostgreSQL under load.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertStopped, postgresOf, startWithoutDeadlines, usedDataFolder } from '../support/process.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it restarts the service and its database again and again, kill-service.test.ts covers a crash, and races/quota-keys.test.ts covers that each key counts once.
+// Only with test:long: it restarts the service and its database again and again, kill-service.test.ts covers a crash, and races/quota-keys.test.ts covers that each key counts once.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Only in the long run: it stops the service again and again, and operations/workers.test.ts covers a stop under load.
+// Only with test:long: it stops the service again and again, and operations/workers.test.ts covers a stop under load.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Only in the long run: trees.test.ts covers that two large trees are sent at a time, and contract/departments-tree-large.test.ts what a large tree contains.
+// Only with test:long: trees.test.ts covers that two large trees are sent at a time, and contract/departments-tree-large.test.ts what a large tree contains.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Only in the long run: the services are processes that are killed or stopped, and webhooks.test.ts covers both ways in which a node ends.
+// Only with test:long: the services are processes that are killed or stopped, and webhooks.test.ts covers both ways in which a node ends.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectOwner, type Sql } from '../../db/driver.ts';

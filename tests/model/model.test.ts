@@ -13,7 +13,7 @@ const service = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
 
 /** Workers that run concurrently, each with its own world, seed and sequences. */
 const WORKERS = scale(2, 4);
-const SEQUENCES = scale(24, 5_000);
+const SEQUENCES = scale(24, 2_000);
 
 const join = (...parts: (string | undefined | false)[]) => parts.filter(Boolean).join(' ');
 

@@ -1,4 +1,4 @@
-// Only in the long run: it copies the project and runs the build five times; every npm test runs the build itself.
+// Only with test:long: it copies the project and runs the build five times; every npm test runs the build itself.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

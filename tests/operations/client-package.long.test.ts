@@ -1,4 +1,4 @@
-// Only in the long run: it runs npm, four compilations and a browser; contract/client covers the client itself.
+// Only with test:long: it runs npm, four compilations and a browser; contract/client covers the client itself.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Only in the long run: it copies all packages twice, prunes them with npm and starts two services; deploy.test.ts checks the settings of the image.
+// Only with test:long: it copies all packages twice, prunes them with npm and starts two services; deploy.test.ts checks the settings of the image.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

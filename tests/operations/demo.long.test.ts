@@ -1,4 +1,4 @@
-// Only in the long run: it fills two installations with a year of changes; demo.test.ts makes the first three hundred changes of one.
+// Only with test:long: it fills two installations with a year of changes; demo.test.ts makes the first three hundred changes of one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectOwner } from '../../db/driver.ts';

@@ -1,4 +1,4 @@
-// Only in the long run: it copies the whole project and starts it with npm; start.test.ts runs a first start with the embedded PostgreSQL.
+// Only with test:long: it copies the whole project and starts it with npm; start.test.ts runs a first start with the embedded PostgreSQL.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

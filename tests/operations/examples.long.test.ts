@@ -1,4 +1,4 @@
-// Only in the long run: each example is a process; examples.test.ts runs one of each kind, and contract/client covers the typed client.
+// Only with test:long: each example is a process; examples.test.ts runs one of each kind, and contract/client covers the typed client.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Only in the long run: it kills starting services and starts new ones, again and again; interrupted-start.test.ts creates the files that a killed one leaves.
+// Only with test:long: it kills starting services and starts new ones, again and again; interrupted-start.test.ts creates the files that a killed one leaves.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Only in the long run: it runs the command twice; ledger-verification.test.ts signs, parses and compares anchors, and ledger.test.ts runs the command.
+// Only with test:long: it runs the command twice; ledger-verification.test.ts signs, parses and compares anchors, and ledger.test.ts runs the command.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';

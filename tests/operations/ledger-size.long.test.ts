@@ -1,4 +1,4 @@
-// Only in the long run: it sends two megabytes to a chain of thirty tenants; ledger-size.test.ts covers how versions are stored and archived.
+// Only with test:long: it sends two megabytes to a chain of thirty tenants; ledger-size.test.ts covers how versions are stored and archived.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Only in the long run: it needs hundreds of ledgers and a service of its own; ledger.test.ts covers the rule with seven ledgers.
+// Only with test:long: it needs hundreds of ledgers and a service of its own; ledger.test.ts covers the rule with seven ledgers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startService } from '../support/service.ts';

@@ -29,7 +29,7 @@ async function serveHere(timing = {}) {
   return Object.assign(output, { ready: async () => new Client(`http://127.0.0.1:${port}`), stop });
 }
 
-/** The tests read the output of one service with the most verbose log level. In the long run it is a process. */
+/** The tests read the output of one service with the most verbose log level. With test:long it is a process. */
 const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });
 after(() => superuser.end());

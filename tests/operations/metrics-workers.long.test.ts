@@ -1,4 +1,4 @@
-// Only in the long run: it starts three services, two of them with workers; workers.test.ts adds up the figures of two workers.
+// Only with test:long: it starts three services, two of them with workers; workers.test.ts adds up the figures of two workers.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';

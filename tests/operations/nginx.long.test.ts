@@ -1,4 +1,4 @@
-// Only in the long run: it runs a real nginx; deploy.test.ts compares its configuration with the settings of the service.
+// Only with test:long: it runs a real nginx; deploy.test.ts compares its configuration with the settings of the service.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Only in the long run: it packs and installs the whole project with npm; package-imports.test.ts compares imports with dependencies.
+// Only with test:long: it packs and installs the whole project with npm; package-imports.test.ts compares imports with dependencies.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

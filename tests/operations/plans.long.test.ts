@@ -1,4 +1,4 @@
-// Only in the long run: it needs a large table and many imports, until PostgreSQL would choose another plan; plans.test.ts covers the plans of common statements.
+// Only with test:long: it needs a large table and many imports, until PostgreSQL would choose another plan; plans.test.ts covers the plans of common statements.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csv, importFile } from '../support/import.ts';

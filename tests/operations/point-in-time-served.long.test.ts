@@ -1,4 +1,4 @@
-// Only in the long run: it uses the PostgreSQL of the system and starts two services; point-in-time.test.ts restores the embedded one to a given second.
+// Only with test:long: it uses the PostgreSQL of the system and starts two services; point-in-time.test.ts restores the embedded one to a given second.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -37,7 +37,9 @@ function run(program: string, ...args: string[]): void {
   assert.equal(status, 0, error?.message ?? output.slice(-2000));
 }
 
-test('an external PostgreSQL is restored to a given second with pg_basebackup and its archive', { skip: missing }, async () => {
+test('an external PostgreSQL is restored to a given second with pg_basebackup and its archive', {
+  skip: missing,
+}, async () => {
   const folder = newFolder('served');
   const [data, base, wal, socket] = ['data', 'base', 'wal', 's'].map((name) => path.join(folder, name)) as [
     string,

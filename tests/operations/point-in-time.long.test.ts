@@ -1,4 +1,4 @@
-// Only in the long run: it starts seven services for several timelines; point-in-time.test.ts restores once, in this process.
+// Only with test:long: it starts seven services for several timelines; point-in-time.test.ts restores once, in this process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

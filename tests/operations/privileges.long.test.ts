@@ -1,4 +1,4 @@
-// Only in the long run: it starts six services, some with workers and a first start; faults/kill-service.test.ts checks one service with its PostgreSQL.
+// Only with test:long: it starts six services, some with workers and a first start; faults/kill-service.test.ts checks one service with its PostgreSQL.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Only in the long run: it starts seven services; scheduled-backups.test.ts takes backups on a schedule in this process.
+// Only with test:long: it starts seven services; scheduled-backups.test.ts takes backups on a schedule in this process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

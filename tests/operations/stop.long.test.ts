@@ -1,4 +1,4 @@
-// Only in the long run: it starts five services, four of them with a first start; process.test.ts stops one while it serves, and external-database.test.ts aborts one that is starting.
+// Only with test:long: it starts five services, four of them with a first start; process.test.ts stops one while it serves, and external-database.test.ts aborts one that is starting.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

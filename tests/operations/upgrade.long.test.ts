@@ -1,4 +1,4 @@
-// Only in the long run: it starts two more nodes with sixteen writers; upgrade.test.ts migrates under the load of one node.
+// Only with test:long: it starts two more nodes with sixteen writers; upgrade.test.ts migrates under the load of one node.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Only in the long run: each test starts a service with two workers; workers.test.ts replaces a worker and stops them, and config-environment.test.ts covers a start that fails.
+// Only with test:long: each test starts a service with two workers; workers.test.ts replaces a worker and stops them, and config-environment.test.ts covers a start that fails.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';

@@ -1,4 +1,4 @@
-// Only in the long run: services and subscribers are processes that are killed and started again, and changes.test.ts covers the order of the changes of several tenants.
+// Only with test:long: services and subscribers are processes that are killed and started again, and changes.test.ts covers the order of the changes of several tenants.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Only in the long run: services and subscribers are processes that are killed and started again, and changes.test.ts covers the order of changes with two concurrent readers.
+// Only with test:long: services and subscribers are processes that are killed and started again, and changes.test.ts covers the order of changes with two concurrent readers.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ async function assertFeedComplete(tenantId: string, rows: Row[]) {
 
 test('the tree can be rebuilt from the feed alone while 16 clients write and the service and subscribers are killed', async (t) => {
   const tally = new Tally();
-  const runs = 100;
+  const runs = 40;
   for (let n = 0; n < runs; n++) {
     const { pick, below } = seededRandom(firstSeed + n);
     const admin = await service.createTenant();

@@ -1,4 +1,4 @@
-// Only in the long run: races/quotas.test.ts covers users of several tenants of a pool, also those that are created in bulk.
+// Only with test:long: races/quotas.test.ts covers users of several tenants of a pool, also those that are created in bulk.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csv, importFile } from '../support/import.ts';

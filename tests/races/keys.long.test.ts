@@ -1,4 +1,4 @@
-// Only in the long run: keys.test.ts covers the limit with keys that are already there.
+// Only with test:long: keys.test.ts covers the limit with keys that are already there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectError } from '../support/expect.ts';
