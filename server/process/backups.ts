@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import type { CountBackup } from '../metrics/metrics.ts';
 import { version } from '../version.ts';
 
-/** Intervals of scheduled backups. Tests pass others. */
+/** Intervals and the clock of scheduled backups. Tests pass others. */
 export interface BackupTiming {
   /** If unset, BANYAN_BACKUP_EVERY_HOURS. */
   everyMs?: number;
@@ -16,6 +16,7 @@ export interface BackupTiming {
   retryMs?: number;
   /** How often the archive of the write-ahead log is checked. */
   checkArchiveMs?: number;
+  now?: () => number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -30,7 +31,7 @@ export function openBackups(
   server: EmbeddedServer,
   { backupFolder, backupEveryHours, backupKeep }: Config,
   print: Print,
-  { everyMs = backupEveryHours * HOUR_MS, retryMs = 600_000 }: BackupTiming = {},
+  { everyMs = backupEveryHours * HOUR_MS, retryMs = 600_000, now = Date.now }: BackupTiming = {},
 ): { start(count?: CountBackup): () => Promise<void> } {
   const folder = openWritableFolder(backupFolder, 'BANYAN_BACKUP_FOLDER', server.runtimeUser);
   const stopping = new AbortController();
@@ -38,7 +39,7 @@ export function openBackups(
 
   const runOnce = async (count: CountBackup) => {
     const newest = await removeOldBackups(server, folder.path, backupKeep);
-    const dueIn = newest ? newest.getTime() + everyMs - Date.now() : 0;
+    const dueIn = newest ? newest.getTime() + everyMs - now() : 0;
     // The clock may have been set back, and a timer runs for at most 24 days.
     if (dueIn > 0) return Math.min(dueIn, everyMs, HOUR_MS);
     const name = new Date().toISOString().replaceAll(':', '-');

@@ -31,6 +31,8 @@ afterFile(async () => {
   await db.close();
 });
 
+const HOUR_MS = 3_600_000;
+
 /** Takes backups until `stop`. */
 async function takeBackups(timing: BackupTiming) {
   const lines: string[] = [];
@@ -75,8 +77,11 @@ test('backups are retried until they succeed, and old ones are removed with the 
   assert.deepEqual(fs.readdirSync(folder).sort(), [...names, 'my notes']);
   const segments = fs.readdirSync(archive).filter((name) => /^[0-9A-F]{24}$/.test(name));
   assert.ok(segments.length > 0 && !segments.includes(oldest.manifest.firstSegment), String(segments));
-  // Nothing is due for an hour, so none is taken.
-  const later = await takeBackups({ everyMs: 3_600_000 });
+  // A millisecond before the next one is due, none is taken: the clock is read again instead.
+  const dueAt = Date.parse(String(kept.at(-1)?.manifest.time)) + HOUR_MS;
+  let checks = 0;
+  const later = await takeBackups({ everyMs: HOUR_MS, now: () => dueAt - (++checks === 1 ? 1 : HOUR_MS) });
+  await waitFor('it is checked again', () => checks === 2 || later.completed() > 0);
   await later.stop();
   assert.deepEqual(await later.counted(), { complete: 0, failed: 0 });
 });
