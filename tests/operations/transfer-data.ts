@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Client, Service } from '../support/service.ts';
+import type { ApiResponse, Client, Service } from '../support/service.ts';
 
 /** The data that leaves one installation and arrives in another. */
 
@@ -7,15 +7,21 @@ export const DEPT = '/system/dept-api';
 const USER = '/system/user-api';
 const TENANT = '/system/tenant-api';
 
-/** Makes data of every kind in a tenant: created, changed, moved, deleted and restored. */
+/** Expects that a write succeeds. */
+async function write(response: Promise<ApiResponse>): Promise<void> {
+  const { code, text } = await response;
+  assert.equal(code, 200, text);
+}
+
+/** Makes data of every kind in a tenant: created, changed, moved and deleted. */
 async function fill(admin: Client): Promise<void> {
   const top = await admin.createDepartment({ deptName: '总部', leader: '张三' });
   const child = await admin.createDepartment({ parentId: top, deptName: '研发/测试 "中心"' });
   // A parent with a greater id than its child.
   const above = await admin.createDepartment({ deptName: '上级' });
-  await admin.put(DEPT, { deptId: top, parentId: above, deptName: '总部 2' });
+  await write(admin.put(DEPT, { deptId: top, parentId: above, deptName: '总部 2' }));
   const deleted = await admin.createDepartment({ parentId: child, deptName: 'deleted' });
-  await admin.delete(`${DEPT}/${deleted}`);
+  await write(admin.delete(`${DEPT}/${deleted}`));
   const user = await admin.createUser({
     userName: 'zhang',
     nickName: '张三',
@@ -24,10 +30,10 @@ async function fill(admin: Client): Promise<void> {
     deptIds: [top],
     roles: ['member'],
   });
-  await admin.delete(`${USER}/${await admin.createUser({ userName: 'gone' })}`);
-  await admin.patch(`${USER}/${user}`, { phone: '+86 138' });
-  await admin.post('/system/webhook-api', { url: 'https://example.com/hook' });
-  await admin.post('/system/key-api', { keyName: 'reader', permissions: ['dept:read'] });
+  await write(admin.delete(`${USER}/${await admin.createUser({ userName: 'gone' })}`));
+  await write(admin.patch(`${USER}/${user}`, { phone: '+86 138' }));
+  await admin.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });
+  await admin.create('/system/key-api', { keyName: 'reader', permissions: ['dept:read'] });
 }
 
 /** All that a tenant's administrator can read. Logins are left out, because logging in to the second service adds one. */
@@ -58,8 +64,7 @@ export async function readAll(admin: Client): Promise<Record<string, unknown>> {
   reads['/system/change-api?limit=1000&below=true'] = subtree.rows;
   const [{ time }] = feed.rows.slice(-4);
   await read(`${DEPT}/tree?asOf=${encodeURIComponent(time)}`);
-  for (const { webhookId } of (await read('/system/webhook-api/list')).rows)
-    await read(`/system/webhook-api/${webhookId}`);
+  for (const { id } of (await read('/system/webhook-api/list')).rows) await read(`/system/webhook-api/${id}`);
   for (const { keyId } of (await read('/system/key-api/list')).rows) await read(`/system/key-api/${keyId}`);
   return reads;
 }
@@ -71,6 +76,6 @@ export async function createData(first: Service) {
   const beside = await first.createTenant();
   for (const admin of [upper, lower, beside]) await fill(admin);
   const gone = await first.createTenant({ tenantName: 'gone' });
-  await first.root.delete(`${TENANT}/${gone.id}`);
+  await write(first.root.delete(`${TENANT}/${gone.id}`));
   return { upper, lower, beside };
 }
