@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
-import { DURATIONS, scrape } from '../support/metrics.ts';
+import { DURATIONS, type Scraped, scrape } from '../support/metrics.ts';
 import { Receiver } from '../support/receiver.ts';
 import { FAST_WEBHOOK_POLLING, shareService, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -25,6 +25,13 @@ const limited = await startService(
 /** Waits until a metric has a value. */
 const waitForValue = (name: string, labels: Record<string, string>, expected: number) =>
   waitFor(`${name} is ${expected}`, async () => (await scrape(base)).sum(name, labels) === expected);
+
+/** Waits until a metric has grown by this much since an earlier scrape. */
+const waitForGrowth = (earlier: Scraped, name: string, labels: Record<string, string>, expected: number) =>
+  waitFor(
+    `${name} has grown by ${expected}`,
+    async () => (await scrape(base)).growth(earlier, name, labels) === expected,
+  );
 
 test('without the settings there are no metrics', async () => {
   const { root: other, app } = await shareService();
@@ -51,13 +58,14 @@ test('responses are counted by method, route and status, and the route never con
 });
 
 test('paths and methods that match no operation share one label', async () => {
+  const before = await scrape(base);
   for (const path of ['/a-secret-path', '/another?token=secret', '/%E4%BD%A0']) await anonymous.get(path);
   await anonymous.call('PROPFIND', '/a-secret-path');
   const { text } = await waitFor('they are counted', async () => {
     const scraped = await scrape(base);
-    const unmatched = scraped.sum(`${DURATIONS}_count`, { http_route: 'unmatched', http_request_method: 'GET' });
-    const other = scraped.sum(`${DURATIONS}_count`, { http_route: 'unmatched', http_request_method: '_OTHER' });
-    return unmatched === 3 && other === 1 ? scraped : undefined;
+    const counted = (method: string) =>
+      scraped.growth(before, `${DURATIONS}_count`, { http_route: 'unmatched', http_request_method: method });
+    return counted('GET') === 3 && counted('_OTHER') === 1 ? scraped : undefined;
   });
   assert.doesNotMatch(text, /secret|another|PROPFIND/);
 });
@@ -117,18 +125,14 @@ test('batches, path cache and connections are counted', async () => {
   await read();
   await Promise.all(Array.from({ length: 20 }, read));
   const after = await scrape(base);
-  const grown = (name: string, labels = {}) => (after.sum(name, labels) ?? 0) - (before.sum(name, labels) ?? 0);
-  assert.equal(grown('banyan_batch_size_sum', { operation: 'department_read' }), 21);
-  const batches = grown('banyan_batch_size_count', { operation: 'department_read' });
+  assert.equal(after.growth(before, 'banyan_batch_size_sum', { operation: 'department_read' }), 21);
+  const batches = after.growth(before, 'banyan_batch_size_count', { operation: 'department_read' });
   assert.ok(batches >= 2 && batches <= 21, String(batches));
-  assert.ok(grown('banyan_path_cache_misses_total') >= 1);
+  assert.ok(after.growth(before, 'banyan_path_cache_misses_total') >= 1);
   // A new connection invalidates the cache, and the service may open one at any time.
   await waitFor('a path is found in the cache', async () => {
     await read();
-    return (
-      ((await scrape(base)).sum('banyan_path_cache_hits_total') ?? 0) >
-      (before.sum('banyan_path_cache_hits_total') ?? 0)
-    );
+    return (await scrape(base)).growth(before, 'banyan_path_cache_hits_total') > 0;
   });
   assert.ok((after.sum('banyan_path_cache_bytes') ?? 0) > 0);
   assert.ok((after.sum('banyan_db_connections_open') ?? 0) >= 1);
@@ -158,22 +162,25 @@ test('streams and long polls are gauges that fall when clients leave', async (t)
 test('pending deliveries are counted until they are delivered', async () => {
   let status = 503;
   const receiver = await Receiver.start(() => status);
-  await tenant.post('/system/webhook-api', { name: 'w', url: receiver.url, kinds: ['department.*'] });
-  await tenant.createDepartment();
-  await tenant.createDepartment();
+  // A tenant of its own: the departments of other tests are not delivered.
+  const admin = await service.createTenant();
+  const before = await scrape(base);
+  await admin.create('/system/webhook-api', { name: 'w', url: receiver.url, kinds: ['department.*'] });
+  await admin.createDepartment();
+  await admin.createDepartment();
   // Wait for the requests first: each scrape counts rows of the database.
   await waitFor('an attempt was made', () => receiver.all.length > 0);
-  await waitForValue('banyan_webhook_deliveries_waiting', {}, 2);
+  await waitForGrowth(before, 'banyan_webhook_deliveries_waiting', {}, 2);
   const failing = await waitFor('an attempt has failed', async () => {
     const scraped = await scrape(base);
-    return scraped.sum('banyan_webhooks_failing') === 1 ? scraped : undefined;
+    return scraped.growth(before, 'banyan_webhooks_failing') === 1 ? scraped : undefined;
   });
   assert.ok((failing.sum('banyan_webhook_oldest_delivery_seconds') ?? 0) > 0);
-  assert.ok((failing.sum('banyan_webhook_attempts_total', { outcome: 'failed' }) ?? 0) >= 1);
+  assert.ok(failing.growth(before, 'banyan_webhook_attempts_total', { outcome: 'failed' }) >= 1);
   status = 200;
   await waitFor('both are delivered', () => receiver.accepted.length === 2);
-  await waitForValue('banyan_webhook_deliveries_waiting', {}, 0);
-  await waitForValue('banyan_webhook_attempts_total', { outcome: 'delivered' }, 2);
+  await waitForGrowth(before, 'banyan_webhook_deliveries_waiting', {}, 0);
+  await waitForGrowth(before, 'banyan_webhook_attempts_total', { outcome: 'delivered' }, 2);
   await waitForValue('banyan_webhook_oldest_delivery_seconds', {}, 0);
 });
 
@@ -183,8 +190,8 @@ test('quotas and open reservations are counted', async () => {
   const reserved = await tenant.post('/system/quota-api/reserve', { quota: 'reports', amount: 2, seconds: 600 });
   assert.equal(reserved.code, 200, reserved.text);
   const after = await scrape(base);
-  assert.equal(after.sum('banyan_quota_reservations_open'), 1);
-  assert.equal((after.sum('banyan_quotas') ?? 0) - (before.sum('banyan_quotas') ?? 0), 1);
+  assert.equal(after.growth(before, 'banyan_quota_reservations_open'), 1);
+  assert.equal(after.growth(before, 'banyan_quotas'), 1);
 });
 
 test('the age of unsealed changes is that of the oldest one', async () => {
@@ -200,15 +207,22 @@ test('the age of unsealed changes is that of the oldest one', async () => {
 });
 
 test('rejected requests are counted as shed', async () => {
-  const { root: other, base: address } = limited;
-  await other.createDepartment();
-  const responses = await Promise.all(Array.from({ length: 30 }, () => other.get(`${DEPTS}/list`)));
-  const rejected = responses.filter(({ status }) => status === 503).length;
-  assert.ok(rejected > 0);
+  const { root: other, base: address, superuser } = limited;
+  const before = await scrape(address);
+  const statuses: number[] = [];
+  let requests: Promise<unknown>[] = [];
+  await superuser.begin(async (tx) => {
+    // The request with the only slot waits for this lock.
+    await tx`lock table banyan.departments in access exclusive mode`;
+    requests = Array.from({ length: 30 }, async () => statuses.push((await other.get(`${DEPTS}/list`)).status));
+    await waitFor('the others are rejected', () => statuses.length === 29);
+  });
+  await Promise.all(requests);
+  assert.deepEqual(statuses, [...Array(29).fill(503), 200]);
   await waitFor('all are counted', async () => {
     const scraped = await scrape(address);
-    assert.equal(scraped.sum('banyan_requests_shed_total', { lacking: 'slot' }), rejected);
-    return scraped.sum(`${DURATIONS}_count`, { http_response_status_code: '503' }) === rejected;
+    assert.equal(scraped.growth(before, 'banyan_requests_shed_total', { lacking: 'slot' }), 29);
+    return scraped.growth(before, `${DURATIONS}_count`, { http_response_status_code: '503' }) === 29;
   });
 });
 

@@ -11,10 +11,13 @@ import { waitFor } from '../support/wait.ts';
 export const DEPTS = '/system/dept-api';
 export const TWO = { BANYAN_WORKERS: '2', BANYAN_LOG_LEVEL: 'info' };
 
+/** Returns the lines of the log, without one of which only a part has arrived yet. */
+export const logLines = ({ stdout }: Run) => stdout.split('\n').slice(0, -1);
+
 /** Returns the ids of the processes that have answered requests so far, according to the log. */
-export const answeringPids = ({ stdout }: Run) => {
-  const lines = stdout.split('\n').filter((line) => line.includes('"request completed"'));
-  return new Set(lines.flatMap((line) => (line.endsWith('}') ? [JSON.parse(line).pid as number] : [])));
+export const answeringPids = (run: Run) => {
+  const lines = logLines(run).filter((line) => line.includes('"request completed"'));
+  return new Set(lines.map((line) => JSON.parse(line).pid as number));
 };
 
 /** Sends each request over a new connection, so that all workers get some. */

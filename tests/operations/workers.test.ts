@@ -9,8 +9,8 @@ import { readConfig } from '../../server/config.ts';
 import { serveMetrics } from '../../server/metrics/endpoint.ts';
 import { serveSockets } from '../../server/process/serve.ts';
 import { createDatabase, NO_DEADLINES } from '../support/database.ts';
-import { type Scraped, scrape } from '../support/metrics.ts';
-import { startOnDatabase } from '../support/process.ts';
+import { DURATIONS, type Scraped, scrape } from '../support/metrics.ts';
+import { logIn, startOnDatabase } from '../support/process.ts';
 import { scale } from '../support/scale.ts';
 import { Client, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -19,6 +19,7 @@ import {
   callOverNewConnections,
   countResponses as count,
   DEPTS,
+  logLines,
   metricsAddressOf,
   sendText,
   waitForAnswers,
@@ -45,6 +46,8 @@ const call = callOverNewConnections(admin);
 const waitForWorkers = () => waitForAnswers(run, call, WORKERS);
 
 test('the sums over all workers are exactly what was sent, while metrics are scraped under load', async () => {
+  const before = await scrape(metricsBase);
+  await logIn(admin.base, PASSWORD);
   const id = await admin.createDepartment();
   const requests = scale(36, 3_000);
   const statuses = new Map<number, number>();
@@ -65,22 +68,23 @@ test('the sums over all workers are exactly what was sent, while metrics are scr
   await Promise.all(clients);
   done = true;
   await scraping;
-  assert.equal(answeringPids(run).size, WORKERS);
+  await waitFor('each worker has answered', () => [...answeringPids(run)].filter(isAlive).length === WORKERS);
   const expected = (scraped: Scraped) =>
-    count(scraped, CREATE) === creations + 1 &&
-    [...statuses].every(
-      ([status, sent]) => count(scraped, { ...READ, http_response_status_code: String(status) }) === sent,
-    );
+    scraped.growth(before, `${DURATIONS}_count`, CREATE) === creations + 1 &&
+    [...statuses].every(([status, sent]) => {
+      const labels = { ...READ, http_response_status_code: String(status) };
+      return scraped.growth(before, `${DURATIONS}_count`, labels) === sent;
+    });
   // A client may have its response a moment before the service has counted it.
   const last = await waitFor('all responses are counted', async () => {
     const scraped = await scrape(metricsBase);
     return expected(scraped) ? scraped : undefined;
   });
   assert.ok(expected(await scrape(admin.base)), 'the same on the main listener');
-  assert.equal(last.sum('banyan_batch_size_sum', { operation: 'department_create' }), creations + 1);
+  assert.equal(last.growth(before, 'banyan_batch_size_sum', { operation: 'department_create' }), creations + 1);
   const reads = [...statuses.values()].reduce((sum, sent) => sum + sent, 0);
-  assert.equal(last.sum('banyan_batch_size_sum', { operation: 'department_read' }), reads);
-  assert.equal(last.sum('banyan_logins_total', { outcome: 'success' }), 1);
+  assert.equal(last.growth(before, 'banyan_batch_size_sum', { operation: 'department_read' }), reads);
+  assert.equal(last.growth(before, 'banyan_logins_total', { outcome: 'success' }), 1);
   for (const [n, scraped] of scrapes.slice(1).entries()) {
     assert.ok(count(scraped, CREATE) >= count(scrapes[n] as Scraped, CREATE), 'no counter falls');
   }
@@ -140,7 +144,7 @@ test('all workers answer requests, and each shows what the others have acknowled
     }
   }
   // Every log line is complete, although several processes write them.
-  for (const line of run.stdout.trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
+  for (const line of logLines(run)) assert.doesNotThrow(() => JSON.parse(line), line);
 });
 
 test('when a worker is killed with connections handed to it, no client waits indefinitely and no counter falls', async () => {

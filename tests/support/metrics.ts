@@ -30,6 +30,11 @@ export class Scraped {
     return matching.length > 0 ? matching.reduce((sum, { value }) => sum + value, 0) : undefined;
   }
 
+  /** Returns by how much that sum has grown since an earlier scrape. */
+  growth(earlier: Scraped, name: string, labels: Record<string, string> = {}): number {
+    return (this.sum(name, labels) ?? 0) - (earlier.sum(name, labels) ?? 0);
+  }
+
   /** Returns the names of a metric's labels, without those of histograms. */
   labelsOf(metric: string): string[] {
     const ofMetric = this.samples.filter(
