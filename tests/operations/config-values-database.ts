@@ -84,6 +84,7 @@ export const databaseSettings = {
       ['/var/lib/banyan', '/var/lib/banyan'],
       ['there/../here', path.resolve('here')],
     ],
+    // Any text is a path.
     invalid: [],
   },
   BANYAN_WAL_ARCHIVE: {

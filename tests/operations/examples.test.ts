@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
 import { expectOk, read, USERS } from '../support/expect.ts';
 import { isLong } from '../support/scale.ts';
 import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
@@ -42,7 +43,7 @@ test('verify-tokens accepts a token of the service and rejects any other', async
   for (const token of ['', 'x', `${header}.${other}.${signature}`]) assert.equal((await ask(token)).status, 401, token);
 });
 
-test('webhook-receiver accepts signed messages once, and rejects forged ones', async () => {
+test('webhook-receiver prints a signed message once, however often it arrives, and rejects forged ones', async () => {
   const admin = await service.createTenant();
   // The secret is known only after the webhook has an address, so the example is started with it afterwards.
   const { data } = await admin.post('/system/webhook-api', { url: 'http://127.0.0.1:9/', status: '1' });
@@ -51,14 +52,23 @@ test('webhook-receiver accepts signed messages once, and rejects forged ones', a
   expectOk(await admin.put('/system/webhook-api', { id: data.id, url, status: '0' }));
   const deptId = await admin.createDepartment();
   await waitFor('the message has arrived', () => lines.includes(`department.created ${deptId}`));
-  const forged = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'webhook-id': 'msg_1',
-      'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
-      'webhook-signature': 'v1,AAAA',
-    },
-    body: '{}',
-  });
-  assert.equal(forged.status, 401);
+  /** Sends a message with the signature of `signed`. Returns the status. */
+  const send = async (id: string, body: string, signed = body) => {
+    const now = new Date();
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': new Webhook(data.secret).sign(id, now, signed),
+    };
+    return (await fetch(url, { method: 'POST', headers, body })).status;
+  };
+  for (const [id, type] of [
+    ['msg_1', 'repeated'],
+    ['msg_1', 'repeated'],
+    ['msg_2', 'later'],
+  ] as const)
+    assert.equal(await send(id, JSON.stringify({ type })), 204);
+  await waitFor('the later message is printed', () => lines.includes('later'));
+  assert.equal(lines.filter((line) => line === 'repeated').length, 1);
+  assert.equal(await send('msg_3', '{"type":"forged"}', '{}'), 401);
 });
