@@ -3,6 +3,7 @@ import http from 'node:http';
 import { test } from 'node:test';
 import { CHANGES, DEPTS, TENANTS } from '../support/expect.ts';
 import { type Client, shareService } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** The feed of a tenant and of all tenants below it, in one order. */
 
@@ -112,25 +113,27 @@ test('a long poll with below ends with the first change of a tenant below, and n
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
   const beside = await service.createTenant();
-  const { next } = await readBelow(top);
   /** Polls again only when the whole wait is over: on a slow machine the department may be created later. */
-  const poll = async (): ReturnType<typeof readBelow> => {
+  const poll = async (client: Client, after: string): Promise<string[][]> => {
     const startedAt = performance.now();
-    const page = await readBelow(top, { after: next, query: '&wait=60' });
-    if (page.rows.length > 0) return page;
+    const { rows } = await readBelow(client, { after, query: '&wait=60' });
+    if (rows.length > 0) return rows.map(({ tenantId, resourceId }) => [tenantId, resourceId]);
     assert.ok(performance.now() - startedAt >= 60_000, 'the poll ended without a change');
-    return poll();
+    return poll(client, after);
   };
-  const waiting = poll();
-  await beside.createDepartment();
-  // The feed of the tenant beside has its change by now, and the poll still waits.
-  assert.ok((await readBelow(beside)).rows.length > 0);
+  const positions = [(await readBelow(top)).next, (await readBelow(beside)).next] as const;
+  const [waiting, waitingBeside] = [poll(top, positions[0]), poll(beside, positions[1])];
+  let isOver = false;
+  void waiting.then(() => {
+    isOver = true;
+  });
+  await waitFor('both wait', () => service.app.loadShedder.usage().subscriptions.long_poll >= 2);
+  // The change of the tenant beside ends its own poll. The service checks for both at once, and the other still waits.
+  const other = await beside.createDepartment();
+  assert.deepEqual(await waitingBeside, [[beside.tenantId, other]]);
+  assert.ok(!isOver, 'the poll ended with a change of another tenant');
   const id = await low.createDepartment();
-  const { rows } = await waiting;
-  assert.deepEqual(
-    rows.map(({ tenantId, resourceId }) => [tenantId, resourceId]),
-    [[low.tenantId, id]],
-  );
+  assert.deepEqual(await waiting, [[low.tenantId, id]]);
 });
 
 /** Reads the stream of a subtree until `isLast` accepts one of its events. Returns the events up to it. */
@@ -218,10 +221,12 @@ test('a tenant that moves leaves one subtree and joins another, together with th
 test('an administrator above who changes a tenant below is named in the feeds of both, and their address is hidden below', async () => {
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
-  await top.post(`${DEPTS}?tenantId=${low.tenantId}`, {});
+  // Both tenants have a user `boss`.
+  const above = await service.createMember(top, { userName: 'above', roles: ['admin'] });
+  assert.equal((await above.post(`${DEPTS}?tenantId=${low.tenantId}`, {})).code, 200);
   for (const client of [top, low]) {
     const row = (await readBelow(client)).rows.at(-1);
-    assert.deepEqual([row?.tenantId, row?.by, row?.resource], [low.tenantId, 'boss', 'department']);
+    assert.deepEqual([row?.tenantId, row?.by, row?.resource], [low.tenantId, 'above', 'department']);
   }
   const { data } = await low.get(`${CHANGES}/list?limit=1`);
   assert.deepEqual([data.rows[0].byTenantId, data.rows[0].address], [top.tenantId, null]);
