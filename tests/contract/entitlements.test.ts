@@ -5,22 +5,28 @@ import { Client, shareService } from '../support/service.ts';
 
 const service = await shareService();
 const above = await service.createTenant({ tenantName: '集团' });
-const admin = await service.createTenant(
-  {
-    tenantName: '分公司',
-    startTime: '2020-01-01',
-    endTime: '2999-12-31',
-    packageBo: { menuIds: '1, 20,9007199254740993' },
-    quotaBo: { merchant: 3 },
-    ruleBo: { modelZr: '{"a":1}' },
-  },
-  above,
-);
 const path = '/system/entitlement-api';
-const top = await admin.createDepartment({ deptName: '总部' });
-const team = await admin.createDepartment({ deptName: '前端组', parentId: top });
-const member = await service.createMember(admin, { userName: 'worker', deptId: team, deptIds: [top] });
-const readBelow = async (query = '') => (await above.get(`${path}?tenantId=${admin.tenantId}${query}`)).data;
+
+/** Creates a tenant with two departments and a member of both. */
+async function createCompany() {
+  const admin = await service.createTenant(
+    {
+      tenantName: '分公司',
+      startTime: '2020-01-01',
+      endTime: '2999-12-31',
+      packageBo: { menuIds: '1, 20,9007199254740993' },
+      quotaBo: { merchant: 3 },
+      ruleBo: { modelZr: '{"a":1}' },
+    },
+    above,
+  );
+  const top = await admin.createDepartment({ deptName: '总部' });
+  const team = await admin.createDepartment({ deptName: '前端组', parentId: top });
+  const member = await service.createMember(admin, { userName: 'worker', deptId: team, deptIds: [top] });
+  return { admin, top, team, member };
+}
+/** No test changes its departments, its quotas or its member. */
+const { admin, top, team, member } = await createCompany();
 
 test('a member reads what they may use: service, menus, rules, quotas, roles and departments', async () => {
   const { data } = await member.get(path);
@@ -95,6 +101,7 @@ test('an API key needs tenant:read, and user:read for a user', async () => {
 });
 
 test('an application that has the current version gets 304, and any change gives another ETag', async () => {
+  const { admin, top, member } = await createCompany();
   let { headers } = await member.get(path);
   const changes: [what: string, () => Promise<unknown>][] = [
     ['a renamed ancestor', () => admin.patch(`/system/dept-api/${top}`, { deptName: '总公司' })],
@@ -121,15 +128,15 @@ test('an administrator above sees why a tenant is out of service', async () => {
     [{ startTime: '2020-01-01', endTime: '2020-01-02' }, 'ended'],
     [{ endTime: '2999-12-31' }, null],
   ];
+  const tenant = await service.createTenant({}, above);
   for (const [patch, expected] of states) {
-    await above.patch(`/system/tenant-api/${admin.id}`, patch);
-    const { inService, outOfService } = await readBelow();
+    await above.patch(`/system/tenant-api/${tenant.id}`, patch);
+    const { inService, outOfService } = (await above.get(`${path}?tenantId=${tenant.tenantId}`)).data;
     assert.deepEqual([inService, outOfService], [expected === null, expected]);
   }
-  const grandchild = await service.createTenant({}, admin);
-  await above.patch(`/system/tenant-api/${admin.id}`, { status: '1' });
-  expectError(await member.get(path), 403, 'TENANT_DISABLED');
+  const grandchild = await service.createTenant({}, tenant);
+  await above.patch(`/system/tenant-api/${tenant.id}`, { status: '1' });
+  expectError(await tenant.get(path), 403, 'TENANT_DISABLED');
   const { data } = await above.get(`${path}?tenantId=${grandchild.tenantId}`);
   assert.deepEqual([data.inService, data.outOfService], [false, 'above']);
-  await above.patch(`/system/tenant-api/${admin.id}`, { status: '0' });
 });

@@ -85,10 +85,7 @@ test('departments are found by external ids, so that they can be renamed and mov
 
 test('each error names its row and column, and an import with errors writes nothing', async () => {
   const tenant = await service.createTenant();
-  const [a] = [
-    await tenant.createDepartment({ deptName: '同名' }),
-    await tenant.createDepartment({ deptName: '同名' }),
-  ];
+  for (let n = 0; n < 2; n++) await tenant.createDepartment({ deptName: '同名' });
   await tenant.createDepartment({ deptName: '停用部', status: '1' });
   const rows = [
     ['部门路径', '状态', '邮箱', '显示顺序', '外部编号'],
@@ -121,7 +118,6 @@ test('each error names its row and column, and an import with errors writes noth
   assert.equal(refused.data.rows, 9);
   assert.deepEqual([refused.data.errors[3].row, refused.data.errors[3].msg], [4, '与第 3 行重复，请只保留一行']);
   assert.equal((await list(tenant)).length, 3);
-  assert.ok(a);
 });
 
 test('people get generated passwords that must be changed, and belong to several departments', async () => {

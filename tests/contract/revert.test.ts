@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { after } from '../support/cleanup.ts';
 import { CHANGES, DEPTS, resultOf, TENANTS, USERS } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
@@ -319,6 +320,8 @@ test('a change older than the retention period cannot be reverted, because later
   const admin = await service.createTenant();
   const id = await admin.createDepartment();
   const change = await latestChange(admin);
+  // It applies to the whole service, in which nothing was ever archived.
+  after(() => service.superuser`update banyan.ledger_retention set complete_from = null`);
   await service.superuser`update banyan.ledger_retention set complete_from = clock_timestamp()`;
   const old = await revert(admin, change);
   assert.deepEqual([old.status, resultOf(old)], [409, 'CHANGE_TOO_OLD']);

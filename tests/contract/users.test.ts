@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { expectError, expectOk, read, USERS } from '../support/expect.ts';
+import { databaseTime, expectError, expectOk, read, USERS } from '../support/expect.ts';
 import { Client, PASSWORD, shareService } from '../support/service.ts';
 
 /** The operations on users and the fields of UserDTO. */
@@ -208,23 +208,21 @@ describe('Fields of a user', () => {
   });
 
   test('createBy and updateBy are user names, and createTime and updateTime are times in Asia/Shanghai', async () => {
-    const now = () => new Intl.DateTimeFormat('sv-SE', shanghai).format(Date.now());
-    const times = [now()];
+    const now = () => databaseTime(service, 'YYYY-MM-DD HH24:MI:SS', 'Asia/Shanghai');
+    const times = [await now()];
     const id = await createUser({ createBy: 'x', updateBy: 'x', createTime: '2000-01-01 00:00:00' });
     const created = await readUser(id);
-    times.push(now());
+    times.push(await now());
     await admin.createUser({ userName: 'other', roles: ['admin'] });
     expectOk(await (await service.logIn(admin.tenantId, 'other')).put(USERS, { userId: id, updateBy: 'x' }));
     const changed = await readUser(id);
-    times.push(now());
+    times.push(await now());
     assert.deepEqual([created.createBy, created.updateBy, created.updateTime], ['boss', '', null]);
     assert.deepEqual([changed.createBy, changed.createTime, changed.updateBy], ['boss', created.createTime, 'other']);
     const order = [times[0], created.createTime, times[1], changed.updateTime, times[2]];
     assert.deepEqual(order, [...order].sort());
   });
 });
-
-const shanghai = { timeZone: 'Asia/Shanghai', dateStyle: 'short', timeStyle: 'medium' } as const;
 
 describe('An update replaces all fields', () => {
   test('missing fields get their defaults, except user name, password and position', async () => {
