@@ -30,7 +30,7 @@ export interface Node {
 }
 
 /** Disables background work: only the requests of the test use the node's connections. */
-const NO_BACKGROUND_WORK = { sealMs: 600_000, webhookPollMs: 600_000, feedPollMs: 600_000 };
+const NO_BACKGROUND_WORK = { sealMs: 600_000, webhookPollMs: 600_000, feedPollMs: 600_000, noticeMs: 600_000 };
 
 export const databaseOf = async ({ databaseUrl, owner }: Service): Promise<Target> => ({
   url: databaseUrl,
@@ -44,7 +44,8 @@ export async function startNode(
     connectionTiming,
     connections,
     limits,
-  }: Pick<ServiceOptions, 'timing' | 'connectionTiming' | 'connections' | 'limits'> = {},
+    wrapDatabase = (db) => db,
+  }: Pick<ServiceOptions, 'timing' | 'connectionTiming' | 'connections' | 'limits' | 'wrapDatabase'> = {},
 ): Promise<Node> {
   const config = readConfig({ DATABASE_URL: database.url });
   const pool = openPool(database, {
@@ -53,13 +54,13 @@ export async function startNode(
     ...(connections ? { connections } : {}),
   });
   const uses = { begun: 0, ended: 0 };
-  const db: Database = {
+  const db: Database = wrapDatabase({
     ...pool,
     use(work) {
       uses.begun++;
       return pool.use(work).finally(() => uses.ended++);
     },
-  };
+  });
   const options = {
     db,
     config,

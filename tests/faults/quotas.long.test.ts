@@ -13,7 +13,6 @@ const QUOTAS = '/system/quota-api';
 interface Use {
   key: string;
   amount: number;
-  reservationId?: number;
   isReserved: boolean;
 }
 
