@@ -40,6 +40,8 @@ export const defaultTiming = {
   sealMs: 1_000,
   /** How often expired sessions and counters of failed logins are deleted. */
   loginCleanupMs: 60_000,
+  /** A process records the use of an API key at most this often. The database accepts one use a minute from all processes. */
+  keyUseMs: 60_000,
   /** How often the service looks for tenants whose service period ends soon. */
   noticeMs: 60_000,
   /** Figures about the database in metrics are read again after this time. */

@@ -5,7 +5,6 @@ import { type KeyUse, recordUses } from './queries.ts';
 
 /** Uses within this interval are recorded in one statement. */
 const COLLECT_MS = 1_000;
-const MINUTE_MS = 60_000;
 const MAX_KEYS = 10_000;
 
 /**
@@ -13,8 +12,8 @@ const MAX_KEYS = 10_000;
  * statement for all keys of the last second, so no request waits for it.
  */
 export function recordKeyUses(app: App, db: Database): void {
-  /** The keys whose use this process recorded less than a minute ago. The statement checks it for all processes. */
-  const recorded = createCache<true>(MAX_KEYS, { ttl: MINUTE_MS });
+  /** The keys whose use this process recorded less than `keyUseMs` ago. The statement checks it for all processes. */
+  const recorded = createCache<true>(MAX_KEYS, { ttl: app.timing.keyUseMs });
   let uses: KeyUse[] = [];
   let timer: NodeJS.Timeout | undefined;
 
