@@ -77,6 +77,8 @@ async function takeQuota(admin: Client, kind: 'use' | 'reservation'): Promise<st
 }
 
 const own = await createRecords(mine);
+// A department with a user is not deleted.
+await mine.createUser({ userName: 'member', deptId: own.dept.live });
 const foreign = { sibling: await createRecords(sibling), above: await createRecords(above) };
 /** An unknown id of the same length, because a response may repeat the id of its request. */
 const unknownIdLike = (id: string) => `8${'7'.repeat(id.length - 1)}`;

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { hash, verify } from '@node-rs/argon2';
 import { createPasswords } from '../../server/auth/passwords.ts';
+import { after } from '../support/cleanup.ts';
 import { CHEAP_HASH } from '../support/database.ts';
 import { outcomeOf } from '../support/expect.ts';
 import { PASSWORD, shareService } from '../support/service.ts';
@@ -18,7 +19,10 @@ const counting: typeof hash = (password, options) => {
   hashes++;
   return hash(password, options);
 };
-Object.assign(service.app.passwords, await createPasswords(CHEAP_HASH, { hash: counting, verify }));
+const { passwords } = service.app;
+const original = { ...passwords };
+after(() => Object.assign(passwords, original));
+Object.assign(passwords, await createPasswords(CHEAP_HASH, { hash: counting, verify }));
 hashes = 0;
 
 /** Runs a call and returns how many passwords it hashed. */
@@ -48,7 +52,8 @@ test('nothing is hashed for a caller whose session has ended or who does not hav
     });
     assert.equal(count, 0);
   }
-  const change = () => ended.put('/auth/password', password, withKey());
+  const change = async () =>
+    assert.equal(outcomeOf(await ended.put('/auth/password', password, withKey())), '401 SESSION_ENDED');
   assert.equal(await hashesOf(change), 0);
 });
 
