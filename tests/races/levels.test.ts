@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS, expectError, expectOk, outcomeOf, TENANTS } from '../support/expect.ts';
+import { DEPTS, expectError, expectOk, outcomeOf, read, TENANTS } from '../support/expect.ts';
 import { csv, importFile } from '../support/import.ts';
 import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
@@ -64,6 +64,11 @@ test('an import that moves a department waits for a creation in flight below it,
   assert.match(response.text, /TOO_DEEP/);
 });
 
+interface Page {
+  rows: { ancestors: string }[];
+  next: string | null;
+}
+
 test('concurrent creations, moves, deletions and restores never exceed the last level', async (t) => {
   for (const seed of seeds(scale(1, 5))) {
     const admin = await service.createTenant();
@@ -94,9 +99,12 @@ test('concurrent creations, moves, deletions and restores never exceed the last 
       Object.keys(outcomes.counts).filter((outcome) => outcome.startsWith('5')),
       [],
     );
-    const { data } = await admin.get(`${DEPTS}/list?cursor=&pageSize=500`);
-    const deepest = Math.max(...data.rows.map(({ ancestors }: { ancestors: string }) => ancestors.split(',').length));
-    assert.ok(deepest <= LEVELS, `seed ${seed}: ${deepest} levels`);
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page = await read(admin, `${DEPTS}/list?cursor=${cursor}&pageSize=500`);
+      const deepest = Math.max(...page.rows.map(({ ancestors }) => ancestors.split(',').length));
+      assert.ok(deepest <= LEVELS, `seed ${seed}: ${deepest} levels`);
+      cursor = page.next;
+    }
   }
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { after } from '../support/cleanup.ts';
 import { expectOk, read, resultOf, TENANTS, USERS } from '../support/expect.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD, startService } from '../support/service.ts';
@@ -92,6 +93,9 @@ test('uses of several pools on one path neither deadlock nor exceed any of them,
 });
 
 test('an amount whose reservation expires while it is confirmed is used at most once', async (t) => {
+  after(() => {
+    clock = undefined;
+  });
   const { pick } = seededRandom(firstSeed);
   const above = await service.createTenant();
   const admin = await service.createTenant({}, above);
@@ -119,7 +123,6 @@ test('an amount whose reservation expires while it is confirmed is used at most 
       assert.equal((await owner.post(`${QUOTAS}/uses/${data.useId}/refund`)).code, 200);
     }
   }
-  clock = undefined;
   report(t, { seed: firstSeed, ...tally.counts });
 });
 
@@ -147,7 +150,16 @@ test('after a total is lowered, nothing more is used beyond it', async () => {
   ] as const) {
     let isLowered = false;
     let used = 0;
-    const work = runConcurrently(16, 200, async () => {
+    let lowering: Promise<void> | undefined;
+    await runConcurrently(16, 200, async (n) => {
+      if (n === 50) {
+        lowering = lower(0).then((response) => {
+          expectOk(response);
+          isLowered = true;
+        });
+      }
+      // However long the change takes, the last uses begin after it.
+      if (n >= 150) await lowering;
       const wasLowered = isLowered;
       const response = await consume(admin, quota);
       if (response.code === 200) {
@@ -155,9 +167,6 @@ test('after a total is lowered, nothing more is used beyond it', async () => {
         assert.ok(!wasLowered, 'used although the total had been lowered');
       } else assert.equal(resultOf(response), 'QUOTA_EXHAUSTED');
     });
-    expectOk(await lower(0));
-    isLowered = true;
-    await work;
     assert.deepEqual(await numbersOf(admin, quota), [used, 0, 0]);
   }
 });
