@@ -1,13 +1,13 @@
 import { hasCluster, initCluster, openDataDir, removeLeftovers } from './data-dir.ts';
 import { findServer, removeSocketDir } from './find-server.ts';
 import { isStarting } from './processes.ts';
+import { pathInProgram } from './run-program.ts';
 import {
   chooseRuntimeUser,
   closeFolder,
   type OpenFolder,
   openFolder,
   openWritableFolder,
-  pathInProgram,
   type RuntimeUser,
 } from './runtime-user.ts';
 import { type Cluster, findOrStart, type Progress, pgCtl } from './start-server.ts';

@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { StartupError } from '../startup-error.ts';
 import { isAlive } from './processes.ts';
-import { chownTo, closeFolder, openFolder, type RuntimeUser, runProgram } from './runtime-user.ts';
+import { runProgram } from './run-program.ts';
+import { chownTo, closeFolder, openFolder, type RuntimeUser } from './runtime-user.ts';
 
 /** Creates the data directory if it does not exist, and returns the password that it contains. */
 export function openDataDir(dataDir: string): string {

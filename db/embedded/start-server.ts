@@ -3,7 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { StartupError } from '../startup-error.ts';
 import { createSocketDir, type FoundServer, findServer, removeSocketDir } from './find-server.ts';
 import { hasClients } from './processes.ts';
-import { type OpenFolder, type RuntimeUser, runProgram } from './runtime-user.ts';
+import { runProgram } from './run-program.ts';
+import type { OpenFolder, RuntimeUser } from './runtime-user.ts';
 
 export type Progress = (sentence: string) => void;
 
