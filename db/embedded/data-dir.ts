@@ -79,7 +79,11 @@ export async function initCluster(runtimeUser: RuntimeUser, dataDir: string, pas
     const paths = (folder: string) => ['-D', `${folder}/cluster`, `--pwfile=${folder}/password`];
     const folder = openFolder(newDir);
     try {
-      await runProgram(runtimeUser, 'initdb', [folder], (name) => [...paths(name), ...locale, ...auth], signal);
+      await runProgram(runtimeUser, 'initdb', [folder], (name) => [...paths(name), ...locale, ...auth], signal).catch(
+        (error: Error) => {
+          throw isNameless(error) ? namelessUserError(runtimeUser) : error;
+        },
+      );
     } finally {
       closeFolder(folder);
     }
@@ -98,6 +102,16 @@ export async function initCluster(runtimeUser: RuntimeUser, dataDir: string, pas
     removeRecursively(newDir);
   }
 }
+
+/** Whether initdb failed because its user has no name. It looks the name up although `--username` is given. */
+const isNameless = ({ message }: Error) => /could not look up effective user ID/.test(message);
+
+const namelessUserError = ({ uid = process.getuid?.(), gid = process.getgid?.() }: RuntimeUser) =>
+  new StartupError(
+    `PostgreSQL's initdb needs the name of its user, but user ${uid} has none. ` +
+      `Add an entry to /etc/passwd, such as "banyan:x:${uid}:${gid}::/:/usr/sbin/nologin", start Banyan as a user with a name, ` +
+      'or set DATABASE_URL to a PostgreSQL 15 or newer.',
+  );
 
 /** Flushes a folder: a file that was renamed into it survives a power failure only after that. */
 function syncFolder(folder: string) {

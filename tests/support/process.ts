@@ -173,10 +173,23 @@ function tempFolder(): string {
   return folder;
 }
 
-export function launch(args: string[], { cwd, env }: { cwd: string; env: Environment }): Run {
+interface LaunchOptions {
+  cwd: string;
+  env: Environment;
+  /** The user and the group that the process runs as, if the tests run as root. */
+  uid?: number;
+}
+
+export function launch(args: string[], { cwd, env, uid }: LaunchOptions): Run {
   const all = { PATH: process.env.PATH ?? '', PORT: '0', TMPDIR: tempFolder(), ...env };
   // Create a process group, so that all its processes can be killed.
-  const child = spawn(process.execPath, args, { cwd, env: all, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: all,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
   const run = new Run(child);
   afterFile(async () => {
     if (child.pid && child.exitCode === null && child.signalCode === null) killQuietly(-child.pid);
