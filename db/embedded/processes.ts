@@ -29,24 +29,26 @@ export function readIfExists(file: string): string {
 
 /**
  * Whether the server has a startup process, which makes the database ready. When that process fails because the disk is full,
- * PostgreSQL (18.4) may keep running without it indefinitely. Where we cannot tell, as on macOS, we assume that it has one.
+ * PostgreSQL (18.4) may keep running without it indefinitely. Where we cannot tell, we assume that it has one.
  */
-export function isStarting(pid: number): boolean {
-  try {
-    return childrenOf(pid).some((child) => /startup/.test(fs.readFileSync(`/proc/${child}/cmdline`, 'utf8')));
-  } catch {
-    return true;
-  }
-}
+export const isStarting = (pid: number): boolean => hasChild(pid, /startup/);
 
 /** Whether a client is connected to the server. Where we cannot tell, we assume that one is. */
-export function hasClients(pid: number): boolean {
+export const hasClients = (pid: number): boolean => hasChild(pid, /\[local\]/);
+
+function hasChild(pid: number, command: RegExp): boolean {
   try {
-    return childrenOf(pid).some((child) => /\[local\]/.test(commandOf(Number(child))));
+    return childrenOf(pid).some((child) => command.test(commandOf(Number(child))));
   } catch {
     return true;
   }
 }
 
-const childrenOf = (pid: number): string[] =>
-  fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+function childrenOf(pid: number): string[] {
+  if (process.platform === 'linux') {
+    return fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  }
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=', '-o', 'ppid='], { encoding: 'utf8' });
+  const processes = stdout.split('\n').map((line) => line.trim().split(/\s+/));
+  return processes.flatMap(([child = '', parent]) => (parent === String(pid) ? [child] : []));
+}

@@ -57,23 +57,32 @@ export async function findOrStart(cluster: Cluster, progress: Progress, options:
   }
 }
 
+/** The connections of a Banyan that was killed need a moment to end. */
+const EXIT_SECONDS = 5;
+
 /**
  * Stops a server whose socket was removed, for example by a cleanup of the temporary folder: no new connection can reach it.
- * The mode is `smart`, because a service that is still connected must not be interrupted.
+ * A service that is still connected must not be interrupted, so the start fails in that case. The server is then left as it is:
+ * a smart shutdown would reject that service's next connections, and wait for its open ones indefinitely.
  */
 async function stopUnreachable(cluster: Cluster, { pid, socketDir }: FoundServer) {
-  await pgCtl(cluster, ['stop', '-w', '-t', '5', '-m', 'smart']).catch((error: Error) => {
-    const connected = hasClients(pid);
+  const isGone = () => findServer(cluster.files.path)?.pid !== pid;
+  const deadline = Date.now() + Math.min(EXIT_SECONDS, cluster.timeoutSeconds) * 1000;
+  while (hasClients(pid)) {
     // Look for the server after its clients: it may exit in between.
-    if (findServer(cluster.files.path)?.pid !== pid) return;
-    if (connected) {
-      throw new StartupError(
-        `PostgreSQL runs on ${cluster.runtimeUser.clusterDir} and another Banyan is using it, but its socket in ${socketDir} is gone. ` +
-          `Stop that Banyan, then start again. (${error.message})`,
-      );
+    if (isGone()) return;
+    if (Date.now() < deadline) {
+      await setTimeout(100);
+      continue;
     }
-    // Without clients it stops by itself, after a checkpoint that can take long on a slow disk. The caller waits for that.
-    if (!/does not shut down/.test(error.message)) throw error;
+    throw new StartupError(
+      `PostgreSQL runs on ${cluster.runtimeUser.clusterDir} and another Banyan is using it, but its socket in ${socketDir} is gone. ` +
+        'Stop that Banyan, then start again.',
+    );
+  }
+  await pgCtl(cluster, ['stop', '-w', '-t', '5', '-m', 'fast']).catch((error: Error) => {
+    // It is stopping, after a checkpoint that can take long on a slow disk. The caller waits for that.
+    if (!isGone() && !/does not shut down/.test(error.message)) throw error;
   });
 }
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { startEmbedded } from '../../db/embedded/cluster.ts';
 import { commandOf } from '../../db/embedded/processes.ts';
+import { StartupError } from '../../db/startup-error.ts';
 import { assertStopped, connectTo, newDataFolder, postgresOf, usedDataFolder } from '../support/process.ts';
 import { isLong } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
@@ -51,6 +52,29 @@ test('a start waits for a PostgreSQL whose socket was removed and whose last che
   const server = await startEmbedded(dataDir, () => {});
   assert.equal(server.adopted, false);
   assert.notEqual(postgresOf(dataDir).pid, pid);
+  await server.stop();
+  await assertStopped(dataDir);
+});
+
+test('a start that fails because a client is connected leaves PostgreSQL as it is', async () => {
+  const dataDir = await usedDataFolder();
+  const server = await startEmbedded(dataDir, () => {});
+  const { pid, socketDir } = postgresOf(dataDir);
+  const client = connectTo(dataDir);
+  await client`select`;
+  const socket = path.join(socketDir, '.s.PGSQL.5432');
+  fs.renameSync(socket, `${socket}.away`);
+  await assert.rejects(
+    startEmbedded(dataDir, () => {}, undefined, {}, { timeoutSeconds: 0 }),
+    (error: Error) => error instanceof StartupError && /another Banyan is using it, but its socket/.test(error.message),
+  );
+  assert.equal(postgresOf(dataDir).pid, pid);
+  assert.match(readLockFile(dataDir), /ready/);
+  // It is not shutting down: it accepts connections again as soon as its socket is back.
+  fs.renameSync(`${socket}.away`, socket);
+  const next = connectTo(dataDir);
+  assert.equal((await next`select`).length, 1);
+  for (const each of [client, next]) await each.end();
   await server.stop();
   await assertStopped(dataDir);
 });

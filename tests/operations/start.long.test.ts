@@ -75,6 +75,25 @@ test('a start on a taken port fails with a message that names the port, and a fi
   assert.equal(await next.stop(), 0);
 });
 
+for (const workers of ['1', '2']) {
+  test(`a start on a taken port stops PostgreSQL, and the next start works at once, with ${workers} workers`, async () => {
+    const dataDir = await usedDataFolder();
+    const other = net.createServer().listen(0, '127.0.0.1').unref();
+    await once(other, 'listening');
+    const PORT = String((other.address() as net.AddressInfo).port);
+    const run = start(dataDir, { PORT, BANYAN_WORKERS: workers });
+    assert.equal(await run.ended, 1);
+    assert.match(run.stderr, new RegExp(`Banyan did not start\\. Port ${PORT} is in use: `));
+    await assertStopped(dataDir);
+    other.close();
+
+    const next = start(dataDir, { BANYAN_WORKERS: workers });
+    await next.admin();
+    assert.equal(await next.stop(), 0, next.stderr);
+    await assertStopped(dataDir);
+  });
+}
+
 test('a start with a HOST of another machine fails with a message and stops PostgreSQL', async () => {
   const dataDir = await usedDataFolder();
   const run = start(dataDir, { HOST: '192.0.2.1' });
