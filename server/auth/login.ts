@@ -12,7 +12,7 @@ import type { Issuer } from './issuer.ts';
 import { type AttemptKey, findLoginUser, type LoginUser, lockLoginUser, recordLogin } from './queries.ts';
 import type { Login, LogoutQuery, Tokens } from './schema.ts';
 import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
-import { endSessionsOf } from './sessions.ts';
+import { endSessionsBy } from './sessions.ts';
 import type { Keyring } from './signing-keys.ts';
 import { readTenantState } from './tenant-state.ts';
 import {
@@ -282,7 +282,7 @@ export async function endSessionByRefreshToken({ db, config }: AuthDependencies,
 }
 
 export async function logOut(tx: Tx, caller: Caller, { everywhere = false }: LogoutQuery): Promise<void> {
-  const { tenantId, userId, sessionId } = asUser(caller);
-  if (everywhere) await endSessionsOf(tx, tenantId, [userId]);
-  else await deleteSession(tx, tenantId, sessionId);
+  const user = asUser(caller);
+  if (everywhere) await endSessionsBy(tx, caller, user);
+  else await deleteSession(tx, user.tenantId, user.sessionId);
 }

@@ -201,6 +201,16 @@ export const recordLogin = (
     ${login.reason ? 'refused' : 'passed'}, null,
     ${JSON.stringify({ user_name: login.userName, reason: login.reason })}::text::jsonb)`;
 
+/** Records in the audit log that a caller has ended sessions of a user. */
+export const recordEndedSessions = (
+  tx: Tx,
+  tenantId: string,
+  by: string,
+  user: { userId: string; userName: string },
+) => tx`
+  select record_change(${tenantId}, ${by}, 'login', ${bigintOf(user.userId)}::bigint, 'ended', null,
+    ${JSON.stringify({ user_name: user.userName, reason: null })}::text::jsonb)`;
+
 export interface LoginUser {
   userId: number;
   userName: string;

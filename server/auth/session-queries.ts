@@ -106,15 +106,17 @@ export const countSessions = async (tx: Tx, { tenantId, userId }: SessionOwner):
   return total;
 };
 
-/** Returns false if the user has no such session. */
-export const deleteSessionOf = async (
+/** Deletes one session of a user or, if it is null, all of them. Returns the ids of those that existed. */
+export const deleteSessionsOfUser = async (
   tx: Tx,
   { tenantId, userId }: SessionOwner,
-  sessionId: string,
-): Promise<boolean> => {
-  const rows = await tx`
-    delete from sessions where tenant_id = ${tenantId} and user_id = ${userId} and session_id = ${sessionId} returning 1`;
-  return rows.length > 0;
+  sessionId: string | null,
+): Promise<string[]> => {
+  const rows = await tx<{ sessionId: string }[]>`
+    delete from sessions where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)}
+      and (${sessionId}::uuid is null or session_id = ${sessionId}::uuid)
+    returning session_id as "sessionId"`;
+  return rows.map((row) => row.sessionId);
 };
 
 export const deleteSession = (tx: Tx, tenantId: string, sessionId: string) => tx`

@@ -4,17 +4,21 @@ import { apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
 import { asUser, type Caller } from './caller.ts';
+import { recordEndedSessions } from './queries.ts';
 import { MAX_SESSIONS, type Session } from './schema.ts';
 import {
   countSessions,
-  deleteSessionOf,
   deleteSessionsOf,
+  deleteSessionsOfUser,
   listSessions as listRows,
   readSession,
 } from './session-queries.ts';
 import { hashSecret, UUID_PATTERN } from './tokens.ts';
 
-/** Ends the sessions of users. Their tokens are rejected from the next request on. */
+/**
+ * Ends the sessions of users because of a change of their accounts, such as a new password. Their tokens are rejected from the
+ * next request on. The ledger has that change, so it records nothing here.
+ */
 export const endSessionsOf = (tx: Tx, tenantId: string, userIds: string[], exceptSession: string | null = null) =>
   deleteSessionsOf(tx, tenantId, userIds, exceptSession);
 
@@ -33,17 +37,24 @@ export async function listSessions(tx: Tx, caller: Caller): Promise<Rows<Session
   return listSessionsOf(tx, user, user.sessionId);
 }
 
-/** Ends one session of a user. */
-export async function endSessionOf(
+/**
+ * Ends one session of a user of the tenant in which the caller acts, or all of them. Their tokens are rejected from the next
+ * request on. The audit log shows who ended whose sessions, unless only the caller's own session ended: that is a logout.
+ */
+export async function endSessionsBy(
   tx: Tx,
-  user: { tenantId: string; userId: string },
-  sessionId: string,
+  caller: Caller,
+  user: { userId: string; userName: string },
+  sessionId?: string,
 ): Promise<void> {
-  if (!(await deleteSessionOf(tx, user, sessionId))) throw apiError('SESSION_NOT_FOUND');
+  const { tenantId } = caller;
+  const ended = await deleteSessionsOfUser(tx, { tenantId, userId: user.userId }, sessionId ?? null);
+  if (sessionId !== undefined && ended.length === 0) throw apiError('SESSION_NOT_FOUND');
+  if (ended.some((each) => each !== caller.sessionId)) await recordEndedSessions(tx, tenantId, caller.userName, user);
 }
 
 export const endSession = (tx: Tx, caller: Caller, sessionId: string): Promise<void> =>
-  endSessionOf(tx, asUser(caller), sessionId);
+  endSessionsBy(tx, caller, asUser(caller), sessionId);
 
 /** Finds the session of a refresh token without using the token up. */
 export async function findSessionOf(

@@ -81,7 +81,7 @@ const change = {
   action: Type.String({
     description:
       'created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; ' +
-      'webhook, key: `secret changed`; login: `passed`, `refused`',
+      'webhook, key: `secret changed`; login: `passed`, `refused`, `ended`',
     examples: ['created'],
   }),
   before: RecordState,

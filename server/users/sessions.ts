@@ -1,14 +1,14 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Session } from '../auth/schema.ts';
-import { endSessionOf, endSessionsOf, listSessionsOf } from '../auth/sessions.ts';
+import { endSessionsBy, listSessionsOf } from '../auth/sessions.ts';
 import { apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
 import { readUser } from './queries.ts';
 
 /** Lists the sessions of a user in the tenant in which the caller acts. */
 export async function listUserSessions(tx: Tx, caller: Caller, userId: string): Promise<Rows<Session>> {
-  await assertUserExists(tx, caller, userId);
+  await findUser(tx, caller, userId);
   return listSessionsOf(tx, { tenantId: caller.tenantId, userId }, caller.sessionId ?? null);
 }
 
@@ -19,12 +19,12 @@ export async function endUserSessions(
   userId: string,
   sessionId: string | undefined,
 ): Promise<void> {
-  await assertUserExists(tx, caller, userId);
-  const { tenantId } = caller;
-  if (sessionId === undefined) await endSessionsOf(tx, tenantId, [userId]);
-  else await endSessionOf(tx, { tenantId, userId }, sessionId);
+  const { userName } = await findUser(tx, caller, userId);
+  await endSessionsBy(tx, caller, { userId, userName }, sessionId);
 }
 
-async function assertUserExists(tx: Tx, { tenantId }: Caller, userId: string): Promise<void> {
-  if (!(await readUser(tx, tenantId, userId))) throw apiError('USER_NOT_FOUND');
+async function findUser(tx: Tx, { tenantId }: Caller, userId: string) {
+  const user = await readUser(tx, tenantId, userId);
+  if (!user) throw apiError('USER_NOT_FOUND');
+  return user;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
+import { expectNoAxeViolations, expectNoCspViolations, shareConsole, visit } from '../support/console.ts';
 import { createMembers, credentialsOf, nameBoss, waitForValue } from './departments-page.ts';
 
 const fixture = await shareConsole();
@@ -37,6 +37,10 @@ test('the page of a person shows departments, leaders, role and history, and end
   await page.getByRole('dialog').getByRole('button', { name: '退出所有设备' }).click();
   await page.getByText('当前没有登录的设备').waitFor();
   assert.deepEqual(await statusOf(), [401, 401]);
+  await visit(page, '/changes?resource=login');
+  const ended = page.getByRole('listitem').filter({ hasText: '退出设备' });
+  await ended.first().getByRole('link', { name: 'mei', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: '韩梅梅' }).waitFor();
 
   await page.getByRole('button', { name: '编辑 韩梅梅' }).click();
   await page.getByLabel('职务').fill('架构师');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
-import { expectError } from '../support/expect.ts';
+import { CHANGES, expectError, expectOk, read } from '../support/expect.ts';
 import { Client, PASSWORD, shareService } from '../support/service.ts';
 
 const service = await shareService();
@@ -155,4 +155,49 @@ test('only administrators of the tenant or of one above it, and keys with the pe
   expectError(await member.get('/auth/me'), 401, 'SESSION_ENDED');
   await admin.delete(`/system/user-api/${member.id}`);
   for (const method of ['get', 'delete'] as const) expectError(await admin[method](path), 404, 'USER_NOT_FOUND');
+});
+
+test('the audit log shows who ended whose sessions, and neither logouts nor requests that ended none', async () => {
+  const admin = await service.createTenant();
+  const { tenantId } = admin;
+  const member = await service.createMember(admin);
+  const { userName } = (await admin.get(`/system/user-api/${member.id}`)).data;
+  const { userId: adminId } = (await admin.get('/auth/me')).data.user;
+  const { next } = await read(admin, CHANGES);
+  const logIn = () => service.logIn(tenantId, userName);
+  const readEnded = async () => (await read(admin, `${CHANGES}/list?resource=login&action=ended`)).rows;
+
+  // Logouts of one session, in both forms.
+  expectOk(await (await logIn()).post('/auth/logout'));
+  const single = await logIn();
+  expectOk(await single.delete(`/auth/sessions/${sessionOf(single)}`));
+  assert.deepEqual(await readEnded(), []);
+
+  const headers = { 'x-request-id': 'end-1' };
+  expectOk(await member.delete(`/auth/sessions/${sessionOf(await logIn())}`));
+  await logIn();
+  expectOk(await admin.delete(sessionsPath(member.id), { headers, from: '127.0.0.9' }));
+  expectOk(await admin.delete(sessionsPath(member.id)));
+  expectOk(await (await logIn()).post('/auth/logout?everywhere=true'));
+  await logIn();
+  expectOk(await (await logIn()).post('/auth/logout?everywhere=true'));
+  await logIn();
+  expectOk(await service.root.delete(`${sessionsPath(member.id)}?tenantId=${tenantId}`));
+
+  const rows = await readEnded();
+  assert.deepEqual(
+    rows.map(({ by, byTenantId }: Record<string, unknown>) => [by, byTenantId]),
+    [
+      ['admin', '000000'],
+      [userName, tenantId],
+      ['boss', tenantId],
+      [userName, tenantId],
+    ],
+  );
+  for (const { resourceId, before, after } of rows)
+    assert.deepEqual([resourceId, before, after], [String(member.id), null, { userName, reason: null }]);
+  const { byUserId, address, requestId } = rows[2];
+  assert.deepEqual([byUserId, address, requestId], [adminId, '127.0.0.9', 'end-1']);
+  assert.deepEqual((await read(admin, `${CHANGES}?after=${next}`)).rows, []);
+  expectError(await admin.post(`${CHANGES}/${rows[2].id}/revert`), 409, 'CHANGE_IRREVERSIBLE');
 });

@@ -1325,7 +1325,7 @@ export type Time2 = string;
 export type By = string;
 
 /**
- * created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; webhook, key: `secret changed`; login: `passed`, `refused`
+ * created, updated, moved, deleted or restored; user: `password changed`, without `before` and `after`; webhook, key: `secret changed`; login: `passed`, `refused`, `ended`
  */
 export type Action = string;
 

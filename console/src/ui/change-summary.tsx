@@ -77,7 +77,8 @@ function ResourceLink({ change }: { change: AuditEntry }) {
   const notice = getNotice(change);
   const tenants = useTenantsByCode([notice?.tenantId ?? null]);
   const name = recordedName || users.get(Number(resourceId)) || `#${resourceId}`;
-  if (resource === 'login') return null;
+  // The user who logs in is the author of the change. Sessions may be ended by somebody else.
+  if (resource === 'login' && action !== 'ended') return null;
   const path = notice
     ? getNoticePath(notice, ownTenantId, tenants.get(notice.tenantId)?.id)
     : getResourcePath(change, ownTenantId);
@@ -128,7 +129,8 @@ function getResourcePath(change: AuditEntry, ownTenantId: string): string | unde
   if (resource === 'department' && tenantId === ownTenantId) return `/departments/${resourceId}`;
   if (resource === 'webhook' && tenantId === ownTenantId) return `/webhooks/${resourceId}`;
   if (resource === 'key' && tenantId === ownTenantId) return `/keys?key=${resourceId}`;
-  if (resource === 'user') return getPersonPath(resourceId, tenantId === ownTenantId ? undefined : tenantId);
+  if (resource === 'user' || resource === 'login')
+    return getPersonPath(resourceId, tenantId === ownTenantId ? undefined : tenantId);
   return undefined;
 }
 
