@@ -9,8 +9,8 @@ export interface Bucket {
   capacity: number;
 }
 
-/** Takes up to `wanted` tokens from the bucket that all nodes share. */
-type TakeTokens = (bucket: Bucket, wanted: number) => Promise<{ granted: number; remaining: number }>;
+/** Puts `unused` tokens back into the bucket that all nodes share, and takes up to `wanted`. */
+type TakeTokens = (bucket: Bucket, wanted: number, unused: number) => Promise<{ granted: number; remaining: number }>;
 
 /** Whether a request may proceed, and what the RateLimit headers say. */
 export interface Decision {
@@ -22,8 +22,8 @@ export interface Decision {
 }
 
 /**
- * A process leases tokens for this long at a time. Unused ones expire; the lease is short, so that few are lost to other
- * processes.
+ * A process leases tokens for this long at a time. It puts unused ones back when it takes the next lease; the lease is short, so
+ * that other processes miss few of them until then.
  */
 const LEASE_MS = 100;
 const MAX_BUCKETS = 10_000;
@@ -38,23 +38,33 @@ interface Lease {
   next?: Promise<void> | undefined;
 }
 
+export interface Buckets {
+  /** Takes a token for a request, if there is one. */
+  take(bucket: Bucket): Decision | Promise<Decision>;
+  /** Puts the token of a request back that another bucket has rejected. */
+  putBack(bucket: Bucket): Decision;
+}
+
 /**
  * Limits requests by token buckets. A bucket is in the database, so all workers and nodes share it; a process leases a tenth
  * of a second's worth of tokens at a time, so that few requests need a statement for it.
  */
-export function createBuckets(
-  take: TakeTokens,
-  now: () => number = () => performance.now(),
-): (bucket: Bucket) => Decision | Promise<Decision> {
+export function createBuckets(takeTokens: TakeTokens, now: () => number = () => performance.now()): Buckets {
   const leases = createCache<Lease>(MAX_BUCKETS);
 
   async function renew(bucket: Bucket, lease: Lease): Promise<void> {
     const { perSecond } = bucket;
     const leaseSize = Math.max(1, Math.ceil((perSecond * LEASE_MS) / 1000));
+    const unused = lease.tokens;
+    // Requests may put tokens back while the statement runs.
+    lease.tokens = 0;
     try {
-      const { granted, remaining } = await take(bucket, leaseSize);
-      lease.tokens = granted;
+      const { granted, remaining } = await takeTokens(bucket, leaseSize, unused);
+      lease.tokens += granted;
       lease.remaining = remaining;
+    } catch (error) {
+      lease.tokens += unused;
+      throw error;
     } finally {
       // An empty lease expires when the next token is due, so a flood of rejected requests needs few statements.
       const untilToken = ((1 - lease.remaining) * 1000) / perSecond;
@@ -64,9 +74,13 @@ export function createBuckets(
     }
   }
 
-  function decide({ perSecond, capacity }: Bucket, lease: Lease): Decision {
+  function decide(bucket: Bucket, lease: Lease): Decision {
     const allowed = lease.tokens > 0;
     if (allowed) lease.tokens--;
+    return describe(bucket, lease, allowed);
+  }
+
+  function describe({ perSecond, capacity }: Bucket, lease: Lease, allowed: boolean): Decision {
     const remaining = Math.floor(lease.tokens + lease.remaining);
     const missing = allowed ? capacity - remaining : 1 - lease.remaining;
     return { allowed, remaining, resetSeconds: Math.max(1, Math.ceil(missing / perSecond)) };
@@ -85,11 +99,22 @@ export function createBuckets(
     return decide(bucket, lease);
   }
 
-  return (bucket) => {
-    const { tenantId, keyId = '', perSecond, capacity } = bucket;
+  function leaseOf({ tenantId, keyId = '', perSecond, capacity }: Bucket): Lease {
     const id = `${tenantId} ${keyId}`;
     const lease = leases.get(id) ?? { perSecond, tokens: 0, remaining: capacity, expires: 0 };
     leases.set(id, lease);
-    return isDecisive(bucket, lease) ? decide(bucket, lease) : waitAndDecide(bucket, lease);
+    return lease;
+  }
+
+  return {
+    take(bucket) {
+      const lease = leaseOf(bucket);
+      return isDecisive(bucket, lease) ? decide(bucket, lease) : waitAndDecide(bucket, lease);
+    },
+    putBack(bucket) {
+      const lease = leaseOf(bucket);
+      lease.tokens++;
+      return describe(bucket, lease, true);
+    },
   };
 }

@@ -20,7 +20,7 @@ export function limitRequests(app: App, deps: Dependencies): void {
 /** Returns the limiter as a hook, for operations that authenticate the caller later. */
 export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   const perSecond = config.tenantRequestsPerSecond;
-  const decide = createBuckets((bucket, wanted) => takeRequestTokens(db, bucket, wanted));
+  const { take, putBack } = createBuckets((...lease) => takeRequestTokens(db, ...lease));
 
   /** Returns the bucket of the key first: rejected requests of a key must not use up the tokens of the tenant. */
   function bucketsOf({ token }: FastifyRequest): Bucket[] {
@@ -34,40 +34,59 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
     ];
   }
 
-  /** Adds the headers, and returns the error of a rejected request. */
-  function apply(reply: FastifyReply, { keyId, capacity }: Bucket, decision: Decision): ApiError | undefined {
-    const { allowed, remaining, resetSeconds: seconds } = decision;
-    const [name, window] = keyId === undefined ? ['tenant', TENANT_WINDOW_SECONDS] : ['key', KEY_WINDOW_SECONDS];
-    addToList(reply, 'ratelimit-policy', `"${name}";q=${capacity};w=${window}`);
-    addToList(reply, 'ratelimit', `"${name}";r=${remaining};t=${seconds}`);
-    if (allowed) return undefined;
-    return apiError('TOO_MANY_REQUESTS', keyId === undefined ? { seconds } : { seconds, keyId: Number(keyId) });
-  }
-
+  /** Takes a token of each bucket. A request that one of them rejects takes none of the others. */
   return (request, reply, done) => {
     const buckets = bucketsOf(request);
-    const applyNext = (n: number): void => {
-      const bucket = buckets[n];
+    if (buckets.length === 0) {
+      done();
+      return;
+    }
+    const taken: Decision[] = [];
+    const putAllBack = () => taken.map((_, n) => putBack(buckets[n] as Bucket));
+    const takeNext = (): void => {
+      const bucket = buckets[taken.length];
       if (!bucket) {
+        addHeaders(reply, buckets, taken);
         done();
         return;
       }
       const proceed = (decision: Decision) => {
-        const error = apply(reply, bucket, decision);
-        if (error) done(error);
-        else applyNext(n + 1);
+        if (decision.allowed) {
+          taken.push(decision);
+          takeNext();
+        } else {
+          addHeaders(reply, buckets, [...putAllBack(), decision]);
+          done(rejection(bucket, decision));
+        }
       };
-      const decision = decide(bucket);
-      if (decision instanceof Promise) decision.then(proceed, done);
+      const fail = (error: Error) => {
+        putAllBack();
+        done(error);
+      };
+      const decision = take(bucket);
+      if (decision instanceof Promise) decision.then(proceed, fail);
       else proceed(decision);
     };
-    applyNext(0);
+    takeNext();
   };
+}
+
+function rejection({ keyId }: Bucket, { resetSeconds: seconds }: Decision): ApiError {
+  return apiError('TOO_MANY_REQUESTS', keyId === undefined ? { seconds } : { seconds, keyId: Number(keyId) });
 }
 
 type RequestLimiter = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
-function addToList(reply: FastifyReply, name: string, item: string): void {
-  const others = reply.getHeader(name);
-  reply.header(name, others === undefined ? item : `${others}, ${item}`);
+/** Adds the headers of the buckets that have decided. */
+function addHeaders(reply: FastifyReply, buckets: Bucket[], decisions: Decision[]): void {
+  const nameOf = ({ keyId }: Bucket) => (keyId === undefined ? '"tenant"' : '"key"');
+  const windowOf = ({ keyId }: Bucket) => (keyId === undefined ? TENANT_WINDOW_SECONDS : KEY_WINDOW_SECONDS);
+  const decided = buckets.slice(0, decisions.length);
+  const policies = decided.map((bucket) => `${nameOf(bucket)};q=${bucket.capacity};w=${windowOf(bucket)}`);
+  const states = decided.map((bucket, n) => {
+    const { remaining, resetSeconds } = decisions[n] as Decision;
+    return `${nameOf(bucket)};r=${remaining};t=${resetSeconds}`;
+  });
+  reply.header('ratelimit-policy', policies.join(', '));
+  reply.header('ratelimit', states.join(', '));
 }

@@ -82,6 +82,30 @@ test('requests that the limit of a key rejects do not use up the tokens of its t
   assert.deepEqual([status, headers.ratelimit], [200, '"tenant";r=0;t=5']);
 });
 
+test('requests that the limit of a tenant rejects do not use up the tokens of a key', async () => {
+  const admin = await unlimited.createTenant();
+  const { data } = await admin.post('/system/key-api', {
+    keyName: 'polls',
+    permissions: ['dept:read'],
+    requestsPerMinute: 6,
+  });
+  await fill(admin, 0, '1 day');
+  await fill(admin, 2, '1 day', String(data.keyId));
+  const withKey = new Client(here.base, data.key);
+  const responses = await Promise.all(Array.from({ length: 10 }, () => withKey.get(`${DEPTS}/list`)));
+  for (const response of responses) expectError(response, 429, 'TOO_MANY_REQUESTS');
+  const rejected = await withKey.get(`${DEPTS}/list`);
+  expectError(rejected, 429, 'TOO_MANY_REQUESTS', { seconds: 1 });
+  assert.equal(rejected.headers.ratelimit, '"key";r=2;t=40, "tenant";r=0;t=1');
+  // Each attempt that the tenant's bucket still rejects takes a token of the key, and puts it back.
+  await fill(admin, 1, '1 day');
+  const { headers } = await waitFor('a request is allowed', async () => {
+    const response = await withKey.get(`${DEPTS}/list`);
+    return response.status === 200 ? response : undefined;
+  });
+  assert.equal(headers.ratelimit, '"key";r=1;t=50, "tenant";r=0;t=5');
+});
+
 test('without the setting there is no limit and no RateLimit header', async () => {
   const admin = await unlimited.createTenant();
   await fill(admin, 0, '1 day');
@@ -93,11 +117,11 @@ test('a process takes tokens for a tenth of a second at a time, and does not ask
   let now = 0;
   let left = 25;
   const taken: number[] = [];
-  const decide = createBuckets(
-    async (_bucket, wanted) => {
+  const { take } = createBuckets(
+    async (_bucket, wanted, unused) => {
       taken.push(wanted);
-      const granted = Math.min(wanted, left);
-      left -= granted;
+      const granted = Math.min(wanted, left + unused);
+      left += unused - granted;
       return { granted, remaining: left };
     },
     () => now,
@@ -105,13 +129,13 @@ test('a process takes tokens for a tenth of a second at a time, and does not ask
   const allowed = async (count: number) =>
     (
       await Promise.all(
-        Array.from({ length: count }, () => decide({ tenantId: '100001', perSecond: 100, capacity: 500 })),
+        Array.from({ length: count }, () => take({ tenantId: '100001', perSecond: 100, capacity: 500 })),
       )
     ).filter((each) => each.allowed).length;
   assert.deepEqual([await allowed(15), taken], [15, [10, 10]]);
-  // The five tokens of the second lease expire.
+  // The five tokens that are left of the second lease are put back.
   now = 100;
-  assert.deepEqual([await allowed(20), taken], [5, [10, 10, 10]]);
+  assert.deepEqual([await allowed(20), taken], [10, [10, 10, 10]]);
   assert.deepEqual([await allowed(1_000), taken.length], [0, 3]);
   now = 200;
   left = 3;
@@ -120,7 +144,7 @@ test('a process takes tokens for a tenth of a second at a time, and does not ask
 
 test('a changed rate applies at once, although tokens of the former rate are left', async () => {
   const taken: number[] = [];
-  const decide = createBuckets(
+  const { take } = createBuckets(
     async (_bucket, wanted) => {
       taken.push(wanted);
       return { granted: wanted, remaining: 100 };
@@ -128,6 +152,39 @@ test('a changed rate applies at once, although tokens of the former rate are lef
     () => 0,
   );
   const bucket = { tenantId: '100001', capacity: 500 };
-  for (const perSecond of [100, 100, 20, 20, 100]) assert.ok((await decide({ ...bucket, perSecond })).allowed);
+  for (const perSecond of [100, 100, 20, 20, 100]) assert.ok((await take({ ...bucket, perSecond })).allowed);
   assert.deepEqual(taken, [10, 2, 10]);
+});
+
+test('a token that is put back is used by another request, also when it is put back after the next lease was taken', async () => {
+  let now = 0;
+  let left = 2;
+  let failing = false;
+  const { take, putBack } = createBuckets(
+    async (_bucket, wanted, unused) => {
+      if (failing) throw new Error('no database');
+      const granted = Math.min(wanted, left + unused);
+      left += unused - granted;
+      return { granted, remaining: left };
+    },
+    () => now,
+  );
+  const bucket = { tenantId: '100001', keyId: '1001', perSecond: 1, capacity: 60 };
+  for (let n = 0; n < 10; n++) {
+    assert.ok((await take(bucket)).allowed);
+    assert.equal(putBack(bucket).remaining, 2);
+    now += 150;
+  }
+  const [first, second] = [await take(bucket), await take(bucket)];
+  assert.deepEqual([first.allowed, second.allowed, (await take(bucket)).allowed], [true, true, false]);
+  putBack(bucket);
+  now += 1_000;
+  failing = true;
+  await assert.rejects(async () => take(bucket), /no database/);
+  putBack(bucket);
+  failing = false;
+  now += 1_000;
+  assert.ok((await take(bucket)).allowed);
+  assert.equal((await take(bucket)).allowed, true);
+  assert.equal((await take(bucket)).allowed, false);
 });

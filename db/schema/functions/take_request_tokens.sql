@@ -1,5 +1,6 @@
 -- Takes up to `wanted` tokens from the bucket of an API key, or of a tenant if the key is 0. All nodes share the bucket. Refills
 -- it first, by the database's clock: the clocks of the nodes may differ. Returns how many were granted and how many are left.
+-- If `wanted` is negative, so is the number of granted tokens: these are put back.
 create or replace function take_request_tokens(tenant text, key bigint, wanted int, per_second float8, capacity float8)
   returns table (granted int, remaining float8)
   language plpgsql as $$
