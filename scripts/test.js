@@ -12,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.js';
-import { ProcessorTime } from './processor-time.js';
+import { CpuTime } from './cpu-time.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
@@ -52,8 +52,8 @@ const SAMPLE_MS = 500;
 
 /** @type {[string, number, number][]} */
 const phases = [];
-const processorTime = new ProcessorTime();
-setInterval(() => processorTime.sample(), SAMPLE_MS).unref();
+const cpuTime = new CpuTime();
+setInterval(() => cpuTime.sample(), SAMPLE_MS).unref();
 const counts = { passed: 0, failed: 0 };
 /** @type {string[]} */
 const skipped = [];
@@ -83,7 +83,7 @@ const { findFirefox, FIREFOX_FILES } = await import('../dist/tests/support/firef
 const folder = fs.mkdtempSync(path.join(fastTempFolder(), 'banyan-test-'));
 // The user that runs PostgreSQL has to reach the folders in it.
 fs.chmodSync(folder, 0o711);
-processorTime.folder = folder;
+cpuTime.folder = folder;
 const queue = createQueue(words);
 if (queue.some((file) => file.includes('console/'))) await phase('browser', () => prepareBrowser());
 const server = await phase('database', () => startEmbedded(folder, () => {}, undefined, FAST_UNSAFE_SETTINGS));
@@ -228,15 +228,15 @@ function runWorker(runsConsole) {
 
 /** @returns {Used} */
 function readUsed() {
-  if (WORKERS === 1) processorTime.sample();
-  return { ...processorTime.ms };
+  if (WORKERS === 1) cpuTime.sample();
+  return { ...cpuTime.ms };
 }
 
-/** Describes the processor time since `before`, if only one file ran. @param {Used} before */
+/** Describes the CPU time since `before`, if only one file ran. @param {Used} before */
 function describeUsed(before) {
   if (WORKERS > 1) return '';
   const used = Object.entries(readUsed()).map(([kind, ms]) => `${kind} ${((ms - before[kind]) / 1000).toFixed(1)}`);
-  return `; processor: ${used.join(', ')}`;
+  return `; CPU time: ${used.join(', ')}`;
 }
 
 /**
@@ -306,13 +306,13 @@ function summarize() {
   tests.sort((a, b) => b.ms - a.ms);
   console.log('\nTwenty slowest tests:');
   for (const { name, ms } of tests.slice(0, 20)) console.log(`${seconds(ms)}  ${name}`);
-  console.log('\nPhases: duration, processor time');
+  console.log('\nPhases: duration, CPU time');
   for (const [name, ms, used] of phases) console.log(`${seconds(ms)}${seconds(used)}  ${name}`);
-  const used = processorTime.sample();
-  const { node, postgres, browser } = processorTime.ms;
+  const used = cpuTime.sample();
+  const { node, postgres, browser } = cpuTime.ms;
   console.log(`${seconds(performance.now())}${seconds(used)}  total`);
   console.log(
-    `\nProcessor time of Node.js: ${seconds(node).trim()}, PostgreSQL: ${seconds(postgres).trim()}, browser: ${seconds(browser).trim()}`,
+    `\nCPU time of Node.js: ${seconds(node).trim()}, PostgreSQL: ${seconds(postgres).trim()}, browser: ${seconds(browser).trim()}`,
   );
   if (skipped.length > 0) console.log(`\nSkipped:\n\n${skipped.join('\n')}`);
   if (failures.length > 0) console.log(`\nFailed:\n\n${failures.join('\n\n')}`);
@@ -333,9 +333,9 @@ function stop() {
 /** @template T @param {string} name @param {() => T | Promise<T>} work @returns {Promise<T>} */
 async function phase(name, work) {
   const startedAt = Date.now();
-  const usedBefore = processorTime.sample();
+  const usedBefore = cpuTime.sample();
   const result = await work();
-  phases.push([name, Date.now() - startedAt, processorTime.sample() - usedBefore]);
+  phases.push([name, Date.now() - startedAt, cpuTime.sample() - usedBefore]);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Measures the processor time of a run: of this process and all processes that it has started, directly or not. Only on
+// Measures the CPU time of a run: of this process and all processes that it has started, directly or not. Only on
 // Linux, which shows the times of processes in /proc.
 import fs from 'node:fs';
 
@@ -8,7 +8,7 @@ const TICK_MS = 10;
 /** @typedef {'node' | 'postgres' | 'browser'} Kind */
 /** @typedef {{ key: string, parent: number, kind: Kind, own: number, reaped: number }} Process */
 
-export class ProcessorTime {
+export class CpuTime {
   /** Milliseconds by kind of process. @type {Record<Kind, number>} */
   ms = { node: 0, postgres: 0, browser: 0 };
   /** The processes of the last sample by id. @type {Map<number, Process>} */
