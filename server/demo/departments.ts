@@ -1,8 +1,8 @@
 import { addDepartments } from '../departments/bulk.ts';
 import { createDepartment, patchDepartment, removeDepartments } from '../departments/rules.ts';
+import { type CreatedCompany, type Event, type Installation, type PlanContext, writeAt } from './installation.ts';
 import { type Language, type OutlineEntry, pick } from './organization.ts';
 import type { Random } from './random.ts';
-import { type CreatedCompany, type Event, type PlanContext, type World, writeAt } from './world.ts';
 
 /** A department of the plan. Times are days before now. */
 interface PlannedDepartment {
@@ -48,16 +48,16 @@ export function planDepartments(
 
 /** Returns the events that create, rename, move and remove the departments of a tenant. */
 export function departmentEvents(
-  world: World,
+  installation: Installation,
   company: () => CreatedCompany,
   planned: PlannedDepartment[],
   { calendar, random, founded, lastDaysAgo }: PlanContext,
 ): Event[] {
-  const { maxLevels } = world.limits;
+  const { maxLevels } = installation.limits;
   const initialAt = Math.max(...planned.map(({ createdDaysAgo }) => createdDaysAgo));
   const initial = planned.flatMap((each, n) => (each.createdDaysAgo === initialAt ? [n] : []));
   const write = (time: Date, work: Parameters<typeof writeAt<unknown>>[2]) =>
-    writeAt(world, { ...company(), time }, work);
+    writeAt(installation, { ...company(), time }, work);
   const change = (n: number, daysAgo: number, patch: () => Parameters<typeof patchDepartment>[3]): Event => ({
     time: calendar.workingTime(daysAgo),
     run: async (time) => {
@@ -84,7 +84,7 @@ export function departmentEvents(
   const events = [createInitial];
   for (const [n, { name, parent, orderNum, createdDaysAgo, formerParent }] of planned.entries()) {
     const isRenamed = createdDaysAgo !== initialAt && random.chance(RENAMED);
-    const firstName = isRenamed ? (world.language === 'zh' ? `${name}（筹）` : `${name} (planned)`) : name;
+    const firstName = isRenamed ? (installation.language === 'zh' ? `${name}（筹）` : `${name} (planned)`) : name;
     const later = () => lastDaysAgo + 1 + random.next() * (createdDaysAgo - lastDaysAgo - 15);
     if (createdDaysAgo !== initialAt) {
       events.push({
@@ -110,7 +110,7 @@ export function departmentEvents(
     let deptId = '';
     const span = initialAt - lastDaysAgo;
     if (span < 90) return [];
-    const deptName = world.language === 'zh' ? '专项工作组（临时）' : 'Temporary Project Office';
+    const deptName = installation.language === 'zh' ? '专项工作组（临时）' : 'Temporary Project Office';
     return [
       {
         time: calendar.workingTime(lastDaysAgo + span * 0.9),

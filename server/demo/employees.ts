@@ -3,11 +3,11 @@ import type { Caller } from '../auth/caller.ts';
 import { patchDepartment } from '../departments/rules.ts';
 import { checkNewUsers, createUsers } from '../users/bulk.ts';
 import { patchUser, removeUsers } from '../users/users.ts';
+import { type CreatedCompany, type Event, type Installation, type PlanContext, writeAt } from './installation.ts';
 import { type Language, pick } from './organization.ts';
 import type { Person } from './people.ts';
 import { positionIn } from './positions.ts';
 import type { Random } from './random.ts';
-import { type CreatedCompany, type Event, type PlanContext, type World, writeAt } from './world.ts';
 
 /** A person of the plan. Times are days before now. */
 export interface PlannedEmployee extends Person {
@@ -58,17 +58,17 @@ export function planEmployees(
 
 /** Returns the events that hire, transfer, disable and remove the people of a tenant, and make some of them leaders. */
 export function employeeEvents(
-  world: World,
+  installation: Installation,
   company: () => CreatedCompany,
   planned: PlannedEmployee[],
   { calendar, random, founded, lastDaysAgo }: PlanContext,
 ): Event[] {
-  const { maxLevels } = world.limits;
+  const { maxLevels } = installation.limits;
   const initialAt = Math.max(...planned.map(({ hiredDaysAgo }) => hiredDaysAgo));
   const initial = planned.flatMap((each, n) => (each.hiredDaysAgo === initialAt ? [n] : []));
   const event = (time: Date, work: (tx: Tx, caller: Caller) => Promise<unknown>): Event => ({
     time,
-    run: async (at) => void (await writeAt(world, { ...company(), time: at }, work)),
+    run: async (at) => void (await writeAt(installation, { ...company(), time: at }, work)),
   });
   const deptId = (n: number) => company().deptIds[n] as string;
   const userId = (n: number) => company().userIds[n] as string;
@@ -78,10 +78,10 @@ export function employeeEvents(
         const { userName, nickName, position, phone, email, dept, formerDept = dept } = planned[n] as PlannedEmployee;
         const roles = [n === 0 ? ('admin' as const) : ('member' as const)];
         const fields = { userName, nickName, position, phone, email, roles, deptId: deptId(formerDept) };
-        return { ref: String(n), password: world.password.text, ...fields };
+        return { ref: String(n), password: installation.password.text, ...fields };
       });
       const checked = await checkNewUsers(tx, caller, { users });
-      const hashes = users.map(() => world.password.hash);
+      const hashes = users.map(() => installation.password.hash);
       const { userIds } = await createUsers(tx, caller, { users }, { checked, hashes, maxLevels });
       const created = company();
       for (const [at, n] of indexes.entries()) created.userIds[n] = String(userIds[at]);

@@ -10,12 +10,12 @@ import { sealEverything } from '../ledger/sealing.ts';
 import { Calendar } from './calendar.ts';
 import { departmentEvents, planDepartments } from './departments.ts';
 import { employeeEvents, type PlannedEmployee, planEmployees } from './employees.ts';
+import { type Actor, type CreatedCompany, type Event, type Installation, writeAt } from './installation.ts';
 import { COMPANIES, type Company, type Language, listDepartments, PEOPLE, pick } from './organization.ts';
 import { createPeople } from './people.ts';
 import { countRecords } from './queries.ts';
 import { Random } from './random.ts';
 import { lastDayOf, quotaUseEvents, tenantEvents } from './tenants.ts';
-import { type Actor, type CreatedCompany, type Event, type World, writeAt } from './world.ts';
 
 const SEED = 20_260_101;
 const HISTORY_DAYS = 365;
@@ -32,7 +32,7 @@ export interface Login {
 
 interface Options {
   language: Language;
-  limits: World['limits'];
+  limits: Installation['limits'];
   now: Date;
   progress(line: string): void;
   passwordCost?: PasswordCost | undefined;
@@ -47,10 +47,15 @@ export async function fillWithDemoData(
   { language, limits, now, progress, passwordCost }: Options,
 ): Promise<{ password: string; logins: Login[]; changes: number }> {
   const text = randomBytes(12).toString('base64url');
-  const world: World = { db, language, limits, password: { text, hash: await hashPassword(text, passwordCost) } };
+  const installation: Installation = {
+    db,
+    language,
+    limits,
+    password: { text, hash: await hashPassword(text, passwordCost) },
+  };
   const random = new Random(SEED);
   const calendar = new Calendar(now, random);
-  const plans = planGroup(world, random, calendar);
+  const plans = planGroup(installation, random, calendar);
   // The sort is stable: events with the same time stay in the order in which they were planned.
   const events = plans.events.sort((a, b) => a.time.getTime() - b.time.getTime());
   const latest = new Date(now.getTime() - 60_000);
@@ -66,11 +71,11 @@ export async function fillWithDemoData(
 }
 
 /** Plans the head office and all tenants. */
-function planGroup(world: World, random: Random, calendar: Calendar) {
+function planGroup(installation: Installation, random: Random, calendar: Calendar) {
   const companies: CreatedCompany[] = [];
   const companyOf = (n: number) => companies[n] as CreatedCompany;
   const root = (): Actor => companyOf(0).actor;
-  const names = createPeople(2 * PEOPLE.all, world.language, random);
+  const names = createPeople(2 * PEOPLE.all, installation.language, random);
   const administrators: PlannedEmployee[] = [];
   const events: Event[] = [];
   for (const [n, entries] of listDepartments().entries()) {
@@ -80,50 +85,50 @@ function planGroup(world: World, random: Random, calendar: Calendar) {
     founded.setUTCHours(1, n, 0, 0);
     const lastDaysAgo = company ? lastDayOf(company) : 0;
     const context = { calendar, random, founded, lastDaysAgo };
-    const planned = planDepartments(entries, world.language, random, founding, lastDaysAgo);
+    const planned = planDepartments(entries, installation.language, random, founding, lastDaysAgo);
     const count = company?.people ?? PEOPLE.headOffice;
     const leavers = Math.round(count / PEOPLE_PER_LEAVER);
     const employees = planEmployees(names.splice(0, count + leavers), leavers, planned, {
       ...context,
-      language: world.language,
+      language: installation.language,
     });
     administrators.push(employees[0] as PlannedEmployee);
     const get = () => companyOf(n);
     events.push(
       ...(company
         ? foundCompany(company, n, founded)
-        : [foundHeadOffice(world, founded, (created) => (companies[0] = created))]),
-      ...departmentEvents(world, get, planned, context),
-      ...employeeEvents(world, get, employees, context),
+        : [foundHeadOffice(installation, founded, (created) => (companies[0] = created))]),
+      ...departmentEvents(installation, get, planned, context),
+      ...employeeEvents(installation, get, employees, context),
     );
     if (company) {
       const userNames = employees.map(({ userName }) => userName);
-      events.push(...quotaUseEvents(world, company, get, { calendar, random, root, userNames }));
+      events.push(...quotaUseEvents(installation, company, get, { calendar, random, root, userNames }));
     }
   }
   return { events, logins };
 
   function foundCompany(company: Company, n: number, founded: Date): Event[] {
     const parent = () => (company.parent === undefined ? ROOT_TENANT : companyOf(company.parent + 1).tenantId);
-    return tenantEvents(world, company, { calendar, founded, root, parent, created: (c) => (companies[n] = c) });
+    return tenantEvents(installation, company, { calendar, founded, root, parent, created: (c) => (companies[n] = c) });
   }
 
   function logins(): Login[] {
     return companies.map(({ tenantId }, n) => ({
       tenantId,
-      tenantName: n === 0 ? '' : pick((COMPANIES[n - 1] as Company).name, world.language),
+      tenantName: n === 0 ? '' : pick((COMPANIES[n - 1] as Company).name, installation.language),
       userName: (administrators[n] as PlannedEmployee).userName,
     }));
   }
 }
 
 /** The first event: the installation must be empty, and a second run at the same time waits here and then finds it filled. */
-function foundHeadOffice(world: World, founded: Date, created: (company: CreatedCompany) => void): Event {
+function foundHeadOffice(installation: Installation, founded: Date, created: (company: CreatedCompany) => void): Event {
   const actor = { tenantId: ROOT_TENANT, userName: 'Demo data', userId: '0' };
   return {
     time: founded,
     run: async (time) => {
-      await writeAt(world, { actor, tenantId: ROOT_TENANT, time }, async (tx) => {
+      await writeAt(installation, { actor, tenantId: ROOT_TENANT, time }, async (tx) => {
         await lockTenant(tx, ROOT_TENANT);
         const { tenants, departments, users } = await countRecords(tx);
         if (tenants + departments + users > 0)

@@ -2,9 +2,9 @@ import { lockQuotaCounters, takeQuotas } from '../quotas/counters.ts';
 import { putQuota } from '../quotas/rules.ts';
 import { createTenant, patchTenant, readTenant, setQuotaTotal } from '../tenants/tenants.ts';
 import type { Calendar } from './calendar.ts';
+import { type Actor, type CreatedCompany, type Event, type Installation, writeAt } from './installation.ts';
 import { type Company, pick } from './organization.ts';
 import type { Random } from './random.ts';
-import { type Actor, type CreatedCompany, type Event, type World, writeAt } from './world.ts';
 
 /** How many days ago services were renewed, quotas were raised and a tenant was disabled. */
 const RENEWED_DAYS_AGO = 38;
@@ -22,7 +22,7 @@ export const lastDayOf = ({ disabled, endsInDays }: Company): number =>
 
 /** Returns the events that create a tenant, renew its service and raise its quotas. The administrator of 000000 does that. */
 export function tenantEvents(
-  world: World,
+  installation: Installation,
   plan: Company,
   {
     calendar,
@@ -39,8 +39,8 @@ export function tenantEvents(
   },
 ): Event[] {
   const { foundedDaysAgo, endsInDays, startsInDays = -foundedDaysAgo, quotas = {}, accountCount } = plan;
-  const name = pick(plan.name, world.language);
-  const { tenantLevels: maxLevels } = world.limits;
+  const name = pick(plan.name, installation.language);
+  const { tenantLevels: maxLevels } = installation.limits;
   const isOld = foundedDaysAgo > RENEWED_DAYS_AGO;
   const isRenewed = isOld && endsInDays !== null && endsInDays - startsInDays > TERM_DAYS + 30;
   const firstEnd = isRenewed ? startsInDays + TERM_DAYS : endsInDays;
@@ -49,7 +49,7 @@ export function tenantEvents(
   const before = Object.fromEntries(raised.map(([quota, total]) => [quota, Math.round(total * 0.8)]));
   let id = '';
   const asRoot = (time: Date, work: Parameters<typeof writeAt<unknown>>[2]) =>
-    writeAt(world, { actor: root(), tenantId: root().tenantId, time }, work);
+    writeAt(installation, { actor: root(), tenantId: root().tenantId, time }, work);
   const change = (daysAgo: number, patch: Parameters<typeof patchTenant>[3]): Event => ({
     time: calendar.workingTime(daysAgo),
     run: async (time) => {
@@ -89,7 +89,7 @@ const SUBJECTS = [
 
 /** Returns the events in which the people of a tenant use its quotas, and the one that sets its monthly quota. */
 export function quotaUseEvents(
-  world: World,
+  installation: Installation,
   { quotas = {}, use = 0, foundedDaysAgo }: Company,
   company: () => CreatedCompany,
   {
@@ -112,8 +112,8 @@ export function quotaUseEvents(
       const { tenantId, userIds } = company();
       const n = random.integer(userIds.length);
       const actor = { tenantId, userId: userIds[n] ?? (userIds[0] as string), userName: userNames[n] as string };
-      const input = { quota, amount, subject: pick(random.pick(SUBJECTS), world.language) };
-      await writeAt(world, { actor, tenantId, time }, async (tx, caller) => {
+      const input = { quota, amount, subject: pick(random.pick(SUBJECTS), installation.language) };
+      await writeAt(installation, { actor, tenantId, time }, async (tx, caller) => {
         const locked = await lockQuotaCounters(tx, tenantId, [input], time);
         // The result is an error while the quota is used up, until it is raised.
         await takeQuotas(locked, [{ caller, ...input }]).write(tx);
@@ -126,7 +126,7 @@ export function quotaUseEvents(
       const quota = { quota: 'smsMessages', tenantId: company().tenantId };
       const input = { total: MONTHLY_MESSAGES, period: 'month' as const };
       const options = { setTotal: setQuotaTotal, now: time };
-      await writeAt(world, { actor: root(), tenantId: root().tenantId, time }, (tx, caller) =>
+      await writeAt(installation, { actor: root(), tenantId: root().tenantId, time }, (tx, caller) =>
         putQuota(tx, caller, quota, input, options),
       );
     },

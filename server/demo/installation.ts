@@ -32,8 +32,8 @@ export interface Event {
   run(time: Date): Promise<void>;
 }
 
-/** What all writes of the demonstration data need. */
-export interface World {
+/** The installation that is filled, and what its records have in common. */
+export interface Installation {
   db: Database;
   language: Language;
   limits: { maxLevels: number; tenantLevels: number };
@@ -43,7 +43,7 @@ export interface World {
 
 /** Runs a transaction in a tenant at a time in the past, as a user of this tenant or of an ancestor. */
 export function writeAt<T>(
-  { db }: World,
+  { db }: Installation,
   { actor, time, tenantId }: { actor: Actor; time: Date; tenantId: string },
   work: (tx: Tx, caller: Caller) => Promise<T>,
 ): Promise<T> {
