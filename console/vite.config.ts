@@ -21,12 +21,12 @@ const precompress: Plugin = {
   },
 };
 
-/** Rejects code of the service in the bundle. Type imports have been removed when this runs. */
-const typesOnly: Plugin = {
-  name: 'types-only',
+/** Rejects code of the service in the bundle. */
+const withoutService: Plugin = {
+  name: 'without-service',
   load(id) {
     const file = path.relative(path.resolve(import.meta.dirname, '..'), id);
-    if (/^(server|db)\//.test(file)) this.error(`The console may import only types from ${file}: use import type.`);
+    if (/^(server|db)\//.test(file)) this.error(`The console must not import ${file}: use the client.`);
   },
 };
 
@@ -53,7 +53,7 @@ const serviceUrl = process.env.BANYAN_URL ?? 'http://localhost:8080';
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), typesOnly, addNonceToStyles, precompress],
+  plugins: [react(), withoutService, addNonceToStyles, precompress],
   // The service replaces this placeholder in every response.
   html: { cspNonce: '__CSP_NONCE__' },
   build: {

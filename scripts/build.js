@@ -18,7 +18,7 @@ const serviceTarget = {
 };
 const consoleTarget = {
   stamp: path.join(root, 'dist/console/.built'),
-  sources: ['console', 'client/src', 'tsconfig.json', 'package-lock.json', ...schemas()],
+  sources: ['console', 'client/src', 'tsconfig.json', 'package-lock.json'],
 };
 const clientTarget = {
   stamp: path.join(root, 'client/dist/.built'),
@@ -99,13 +99,6 @@ function isOutdated({ stamp, sources }) {
   // A stamp of an earlier version is empty.
   const hashes = built.startsWith('{') ? JSON.parse(built) : {};
   return Object.entries(hashSources(sources)).some(([name, hash]) => hashes[name] !== hash);
-}
-
-/** Returns the files that define the types which the console imports from the service. */
-function schemas() {
-  const files = fs.readdirSync(path.join(root, 'server'), { recursive: true, encoding: 'utf8' });
-  const schemaFiles = files.filter((name) => /(schema|http\/fields|http\/pagination)\.ts$/.test(name));
-  return schemaFiles.map((name) => path.join('server', name));
 }
 
 /** @param {string} name */
