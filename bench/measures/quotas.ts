@@ -1,10 +1,12 @@
 import { generateKey, hashKey, shownPrefix } from '../../server/auth/key-format.ts';
-import { alternate, type Context, type Measure, median } from '../measure.ts';
+import { alternate, type Context, type Measure, median, type Result } from '../measure.ts';
 import { call, createTenant, logIn } from '../services.ts';
 
 const CONNECTIONS = 64;
 const QUOTA = 'calls';
 const TENANTS = 1_000;
+/** How many users share the earlier uses of a counter. */
+const USERS = 20;
 /** How many earlier uses a counter has. A smaller number is enough to try the measure. */
 const USES = Number(process.env.BANYAN_BENCH_USES ?? 10_000_000);
 
@@ -140,11 +142,20 @@ export const quotaHistory: Measure = async (context) => {
   const [old, fresh] = [await createCaller(context), await createCaller(context)];
   progress(`inserting ${USES} uses`);
   await database.superuser`
-    insert into banyan.quota_uses (tenant_id, use_id, quota, amount, time, user_id, actor_tenant_id, counted)
-    select ${old.tenantId}, nextval('banyan.quota_use_serial'), ${QUOTA}, 1, now() - (${USES} - n) * interval '1 second', 1,
+    insert into banyan.quota_uses (tenant_id, use_id, quota, amount, time, day, user_id, actor_tenant_id, counted)
+    select ${old.tenantId}, nextval('banyan.quota_use_serial'), ${QUOTA}, 1, t.time, t.time::date, 1 + t.n % ${USERS}::int,
       ${old.tenantId}, jsonb_build_object(${old.tenantId}::text, 0)
-    from generate_series(1, ${USES}::int) n`;
-  await database.superuser`vacuum analyze banyan.quota_uses`;
+    from (select n, now() - (${USES} - n) * interval '1 second' as time from generate_series(1, ${USES}::int) n) t`;
+  await database.superuser`
+    insert into banyan.quota_sums (tenant_id, quota, day, counted_by, amount, uses)
+    select tenant_id, quota, day, array[tenant_id], sum(amount), count(*) from banyan.quota_uses
+    where tenant_id = ${old.tenantId} group by 1, 2, 3`;
+  await database.superuser`
+    insert into banyan.quota_caller_sums (tenant_id, quota, day, user_id, key_id, dept_id, actor_tenant_id, amount, uses)
+    select tenant_id, quota, day, user_id, 0, 0, tenant_id, sum(amount), count(*) from banyan.quota_uses
+    where tenant_id = ${old.tenantId} group by 1, 2, 3, 4`;
+  await database.superuser`vacuum analyze banyan.quota_uses, banyan.quota_sums, banyan.quota_caller_sums`;
+  const sums = await measureSums(context, old);
   const result = await alternate(
     context,
     `uses after ${USES} earlier uses against a new counter`,
@@ -154,5 +165,27 @@ export const quotaHistory: Measure = async (context) => {
   const name = `Use of a quota with ${USES} earlier uses`;
   return [
     { name, figure: result.ratio, unit: '× without', goal: { least: 0.9 }, range: result.range, notes: notes(result) },
+    sums,
   ];
 };
+
+/** Times the sums of all earlier uses of a quota, by month and user. Checks that they count every use. */
+async function measureSums({ service: { base }, progress }: Context, { token }: Caller): Promise<Result> {
+  progress(`sums of ${USES} uses`);
+  const times: number[] = [];
+  for (let n = 0; n < 20; n++) {
+    const start = performance.now();
+    const { data } = await call(base, 'GET', `/system/quota-api/usage?quota=${QUOTA}&per=month&by=user`, token);
+    times.push(performance.now() - start);
+    const counted = data.reduce((sum: number, { uses }: { uses: number }) => sum + uses, 0);
+    if (counted !== USES) throw new Error(`The sums have ${counted} uses instead of ${USES}`);
+  }
+  return {
+    name: `Sums of ${USES} uses by month and user`,
+    figure: median(times),
+    unit: 'ms',
+    goal: { most: 100 },
+    range: [Math.min(...times), Math.max(...times)],
+    notes: `${USERS} users, over HTTP`,
+  };
+}

@@ -359,7 +359,7 @@ create table quota_counters (
 alter table quota_counters enable row level security;
 alter table quota_counters force row level security;
 create policy own_tenant on quota_counters using (tenant_id = current_setting('banyan.tenant', true));
--- quotas_below() runs as the owner of the tables and reads the quotas of a subtree, with what is reserved and was used.
+-- quotas_below() and usage_by_tenant() run as the owner of the tables and read the quotas of a subtree.
 create policy owner_reads on quota_counters for select to current_user using (true);
 
 -- The part of a counter that a reservation holds: one row in the tenant that reserved and one in each pool above it. Rows
@@ -409,6 +409,7 @@ create table quota_uses (
   amount          bigint not null check (amount > 0),
   subject         text check (char_length(subject) <= 200),
   time            timestamptz not null,
+  day             date not null,                           -- of `time`, in the time zone that the service had at that time
   user_id         bigint,
   key_id          bigint,
   actor_tenant_id text not null,                           -- tenant of the user or the key: this one or an ancestor
@@ -422,8 +423,6 @@ create index quota_uses_by_time on quota_uses (tenant_id, time, use_id);
 alter table quota_uses enable row level security;
 alter table quota_uses force row level security;
 create policy own_tenant on quota_uses using (tenant_id = current_setting('banyan.tenant', true));
--- quotas_below() and usage_by_tenant() run as the owner of the tables.
-create policy owner_reads on quota_uses for select to current_user using (true);
 
 -- Uses older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here, so it can be copied and emptied.
 create table quota_uses_archive (like quota_uses including defaults, primary key (tenant_id, use_id));
@@ -431,7 +430,42 @@ create index quota_uses_archive_by_time on quota_uses_archive (tenant_id, time, 
 alter table quota_uses_archive enable row level security;
 alter table quota_uses_archive force row level security;
 create policy own_tenant on quota_uses_archive using (tenant_id = current_setting('banyan.tenant', true));
-create policy owner_reads on quota_uses_archive for select to current_user using (true);
+
+-- Sums of the uses of a day that were not refunded, including archived ones. They change in the statement that inserts or refunds
+-- uses, under the lock of the tenant's counter, so that two transactions never wait for each other here.
+create table quota_sums (
+  tenant_id  text not null,
+  quota      text not null,
+  day        date not null,                                -- as in quota_uses
+  counted_by text[] not null,                              -- tenants whose counters have counted these uses, in order
+  amount     bigint not null check (amount >= 0),
+  uses       bigint not null check (uses >= 0),            -- 0: all of them were refunded
+  primary key (tenant_id, quota, day, counted_by),
+  foreign key (tenant_id, quota) references quota_counters
+) with (fillfactor = 70);                                  -- room for HOT updates
+alter table quota_sums enable row level security;
+alter table quota_sums force row level security;
+create policy own_tenant on quota_sums using (tenant_id = current_setting('banyan.tenant', true));
+-- quotas_below() and usage_by_tenant() run as the owner of the tables.
+create policy owner_reads on quota_sums for select to current_user using (true);
+
+-- The same sums by caller. A separate table: sums of a day in total do not have to read a row for each caller.
+create table quota_caller_sums (
+  tenant_id       text not null,
+  quota           text not null,
+  day             date not null,
+  user_id         bigint not null,                         -- 0: none, here and in the next columns
+  key_id          bigint not null,
+  dept_id         bigint not null,
+  actor_tenant_id text not null,
+  amount          bigint not null check (amount >= 0),
+  uses            bigint not null check (uses >= 0),
+  primary key (tenant_id, quota, day, user_id, key_id, dept_id, actor_tenant_id),
+  foreign key (tenant_id, quota) references quota_counters
+) with (fillfactor = 70);
+alter table quota_caller_sums enable row level security;
+alter table quota_caller_sums force row level security;
+create policy own_tenant on quota_caller_sums using (tenant_id = current_setting('banyan.tenant', true));
 
 -- Notices ---------------------------------------------------------------------------------------------------------------
 

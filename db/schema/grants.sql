@@ -6,7 +6,8 @@ grant update on tenant_tree_lock to :service; -- to lock its row
 grant select, insert, update on tenants, departments, department_trees, users, api_keys, api_key_uses to :service;
 grant select, insert, update, delete on user_departments, sessions, login_failures, login_addresses, idempotency_keys,
   api_key_secrets, webhooks, webhook_deliveries to :service;
-grant select, insert, update on quotas, quota_counters, quota_reservations, quota_uses to :service;
+grant select, insert, update on quotas, quota_counters, quota_reservations, quota_uses, quota_sums, quota_caller_sums
+  to :service;
 grant select, insert, delete on quota_holds to :service;
 grant select on quota_uses_archive to :service;
 grant select, insert on notices to :service;

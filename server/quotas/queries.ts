@@ -99,15 +99,37 @@ interface Entry {
 
 export type NewUse = Entry & { use_id: number; counted: Record<string, number> };
 
+/** The tenants whose counters have counted a use `u`, in the order of `quota_sums`. */
+const countingTenants = (tx: Tx) => tx`array(select jsonb_object_keys(u.counted) order by 1)`;
+
+/**
+ * Inserts uses and adds them to the sums of their day. The transaction has locked the counters of the tenant, so no other one
+ * writes these sums.
+ */
 export const insertUses = (tx: Tx, tenantId: string, uses: NewUse[]) =>
   tx`
-    insert into quota_uses (tenant_id, use_id, quota, amount, subject, time, user_id, key_id, actor_tenant_id, dept_id, counted)
-    select ${tenantId}, u.use_id, u.quota, u.amount, u.subject, u.time, u.user_id, u.key_id, u.actor_tenant_id,
-      (select m.dept_id from user_departments m
-        where m.tenant_id = ${tenantId} and m.user_id = u.user_id and m.main and u.actor_tenant_id = ${tenantId}),
-      u.counted
-    from json_to_recordset(${JSON.stringify(uses)}::text::json) as u (use_id bigint, quota text, amount bigint, subject text,
-      time timestamptz, user_id bigint, key_id bigint, actor_tenant_id text, counted jsonb)`.execute();
+    with inserted as (
+      insert into quota_uses as u (tenant_id, use_id, quota, amount, subject, time, day, user_id, key_id, actor_tenant_id, dept_id,
+        counted)
+      select ${tenantId}, n.use_id, n.quota, n.amount, n.subject, n.time, n.time::date, n.user_id, n.key_id, n.actor_tenant_id,
+        (select m.dept_id from user_departments m
+          where m.tenant_id = ${tenantId} and m.user_id = n.user_id and m.main and n.actor_tenant_id = ${tenantId}),
+        n.counted
+      from json_to_recordset(${JSON.stringify(uses)}::text::json) as n (use_id bigint, quota text, amount bigint, subject text,
+        time timestamptz, user_id bigint, key_id bigint, actor_tenant_id text, counted jsonb)
+      returning u.quota, u.day, u.amount, u.user_id, u.key_id, u.dept_id, u.actor_tenant_id, ${countingTenants(tx)} as counted_by
+    ), summed as (
+      insert into quota_sums as s (tenant_id, quota, day, counted_by, amount, uses)
+      select ${tenantId}, i.quota, i.day, i.counted_by, sum(i.amount), count(*) from inserted i group by 2, 3, 4
+      on conflict (tenant_id, quota, day, counted_by)
+        do update set amount = s.amount + excluded.amount, uses = s.uses + excluded.uses
+    )
+    insert into quota_caller_sums as s (tenant_id, quota, day, user_id, key_id, dept_id, actor_tenant_id, amount, uses)
+    select ${tenantId}, i.quota, i.day, coalesce(i.user_id, 0), coalesce(i.key_id, 0), coalesce(i.dept_id, 0), i.actor_tenant_id,
+      sum(i.amount), count(*)
+    from inserted i group by 2, 3, 4, 5, 6, 7
+    on conflict (tenant_id, quota, day, user_id, key_id, dept_id, actor_tenant_id)
+      do update set amount = s.amount + excluded.amount, uses = s.uses + excluded.uses`.execute();
 
 export type NewReservation = Entry & { reservation_id: number; expires: Date; pools: string[] };
 
@@ -159,9 +181,19 @@ export const lockUse = async (tx: Tx, tenantId: string, id: string) => {
   return row;
 };
 
+/** Marks a use as refunded and subtracts it from the sums of its day. The transaction has locked the counter of the tenant. */
 export const markRefunded = (tx: Tx, tenantId: string, useId: number, by: string, time: Date) => tx`
-  update quota_uses set refund_time = ${time.toISOString()}::text::timestamptz, refund_by = ${by}
-  where tenant_id = ${tenantId} and use_id = ${useId}`;
+  with refunded as (
+    update quota_uses u set refund_time = ${time.toISOString()}::text::timestamptz, refund_by = ${by}
+    where u.tenant_id = ${tenantId} and u.use_id = ${useId}
+    returning u.quota, u.day, u.amount, u.user_id, u.key_id, u.dept_id, u.actor_tenant_id, ${countingTenants(tx)} as counted_by
+  ), summed as (
+    update quota_sums s set amount = s.amount - r.amount, uses = s.uses - 1 from refunded r
+    where s.tenant_id = ${tenantId} and s.quota = r.quota and s.day = r.day and s.counted_by = r.counted_by
+  )
+  update quota_caller_sums s set amount = s.amount - r.amount, uses = s.uses - 1 from refunded r
+  where s.tenant_id = ${tenantId} and s.quota = r.quota and s.day = r.day and s.user_id = coalesce(r.user_id, 0)
+    and s.key_id = coalesce(r.key_id, 0) and s.dept_id = coalesce(r.dept_id, 0) and s.actor_tenant_id = r.actor_tenant_id`;
 
 export const readSettings = async (tx: Tx, tenantId: string, quota: string) => {
   const [row] = await tx<{ total: number | null; period: Period; pooled: boolean }[]>`

@@ -49,32 +49,61 @@ export const countUses = async (tx: Tx, { tenantId }: Reader, search: UseSearch)
   return row.count;
 };
 
-const groups: Record<Exclude<UsageBy, 'tenant'>, { column: string; name: string }> = {
-  user: { column: 'user_id', name: 'userId' },
-  key: { column: 'key_id', name: 'keyId' },
-  subject: { column: 'subject', name: 'subject' },
-  department: { column: 'dept_id', name: 'deptId' },
-};
+/** The stored sums that a search matches. */
+const storedSums = (
+  tx: Tx,
+  table: 'quota_sums' | 'quota_caller_sums',
+  tenantId: string,
+  { quota, from, to }: UseSearch,
+): Fragment => tx`
+  (select * from ${raw(tx, table)} a where a.tenant_id = ${tenantId} and a.uses > 0
+    ${quota === null ? tx`` : tx`and a.quota = ${quota}`}
+    ${from === null ? tx`` : tx`and a.day >= ${from}::text::date`}
+    ${to === null ? tx`` : tx`and a.day <= ${to}::text::date`})`;
+
+/** Sums by subject are not stored, because there may be as many subjects as uses. */
+const sumsBySubject = (tx: Tx, tenantId: string, search: UseSearch): Fragment => tx`
+  (select u.day, u.quota, u.subject, sum(u.amount) as amount, count(*) as uses from ${uses(tx, tenantId, search)} u
+    where u.refund_time is null group by 1, 2, 3)`;
+
+/** The sums by day that a response is made of, and its further column. */
+function sumsBy(
+  tx: Tx,
+  { tenantId, ownTenantId }: Reader,
+  search: UseSearch,
+  by: Exclude<UsageBy, 'tenant'> | undefined,
+): { sums: Fragment; column?: Fragment } {
+  const isShown = tx`s.actor_tenant_id in (${tenantId}, ${ownTenantId})`;
+  const byCaller = () => storedSums(tx, 'quota_caller_sums', tenantId, search);
+  switch (by) {
+    case 'user':
+      return { sums: byCaller(), column: tx`case when ${isShown} then nullif(s.user_id, 0) end as "userId"` };
+    case 'key':
+      return { sums: byCaller(), column: tx`case when ${isShown} then nullif(s.key_id, 0) end as "keyId"` };
+    case 'department':
+      return { sums: byCaller(), column: tx`nullif(s.dept_id, 0) as "deptId"` };
+    case 'subject':
+      return { sums: sumsBySubject(tx, tenantId, search), column: tx`s.subject` };
+    default:
+      return { sums: storedSums(tx, 'quota_sums', tenantId, search) };
+  }
+}
+
+const formats = { day: 'YYYY-MM-DD', month: 'YYYY-MM' };
 
 /** Sums the uses that were not refunded, by day or month and quota, and by one more column. */
 export const sumUses = (
   tx: Tx,
-  { tenantId, ownTenantId }: Reader,
+  reader: Reader,
   search: UseSearch,
   { per, by, limit }: { per: 'day' | 'month'; by: Exclude<UsageBy, 'tenant'> | undefined; limit: number },
 ) => {
-  const format = per === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM';
-  const group = by && groups[by];
-  const isActor = by === 'user' || by === 'key';
-  const value = !group
-    ? tx``
-    : isActor
-      ? tx`, case when u.actor_tenant_id in (${tenantId}, ${ownTenantId}) then ${raw(tx, `u.${group.column}`)} end as ${raw(tx, `"${group.name}"`)}`
-      : tx`, ${raw(tx, `u.${group.column} as "${group.name}"`)}`;
+  const { sums, column } = sumsBy(tx, reader, search, by);
+  const groups = raw(tx, column ? '1, 2, 5' : '1, 2');
   return tx<{ date: string; quota: string; amount: number; uses: number }[]>`
-    select to_char(u.time, ${raw(tx, `'${format}'`)}) as date, u.quota, sum(u.amount)::float8 as amount, count(*) as uses ${value}
-    from ${uses(tx, tenantId, search)} u where u.refund_time is null
-    group by ${raw(tx, group ? '1, 2, 5' : '1, 2')} order by ${raw(tx, group ? '1, 2, 5' : '1, 2')} limit ${limit}`;
+    select to_char(s.day, ${raw(tx, `'${formats[per]}'`)}) as date, s.quota, sum(s.amount)::float8 as amount,
+      sum(s.uses)::bigint as uses ${column ? tx`, ${column}` : tx``}
+    from ${sums} s group by ${groups} order by ${groups} limit ${limit}`;
 };
 
 /** Sums what the counters of a tenant have counted, by the tenants that used it: the tenant and, with `below`, those below its pools. */
@@ -85,7 +114,6 @@ export const sumUsesByTenant = (
   { per, below, limit }: { per: 'day' | 'month'; below: boolean; limit: number },
 ) => tx<{ date: string; quota: string; amount: number; uses: number; tenantId: string }[]>`
   select date, quota, amount, uses, tenant_id as "tenantId"
-  from usage_by_tenant(${tenantId}, ${quota}::text, ${from}::text::date::timestamptz, (${to}::text::date + 1)::timestamptz,
-    ${per === 'day' ? 'YYYY-MM-DD' : 'YYYY-MM'})
+  from usage_by_tenant(${tenantId}, ${quota}::text, ${from}::text::date, ${to}::text::date, ${formats[per]})
   ${below ? tx`` : tx`where tenant_id = ${tenantId}`}
   order by 1, 2, 5 limit ${limit}`;

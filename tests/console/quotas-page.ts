@@ -1,4 +1,5 @@
 import type { ConsoleFixture } from '../support/console.ts';
+import { insertUses } from '../support/quotas.ts';
 import type { Client, Service } from '../support/service.ts';
 
 /** Helpers for tests of the screens of quotas. */
@@ -10,28 +11,25 @@ export const AMOUNTS = Array.from({ length: 28 }, (_, n) => 18 + ((n * 7) % 13))
 export const USED = AMOUNTS.reduce((sum, amount) => sum + amount, 0);
 
 /** Writes uses of the last days, one a day, and counts them. The first is that of today. */
-async function insertUses(
-  service: Service,
+async function insertDailyUses(
+  { superuser }: Service,
   { tenantId }: Client,
   quota: string,
   amounts: number[],
   users: number[] = [],
 ): Promise<void> {
-  const uses = amounts.map((amount, n) => ({
-    amount,
-    days: n,
-    user_id: users[n % users.length] ?? null,
-    subject: `9131000${n % 3}MA1FL0000X`,
-  }));
-  await service.superuser`
-    insert into banyan.quota_uses (tenant_id, use_id, quota, amount, subject, time, user_id, actor_tenant_id, counted)
-    select ${tenantId}, nextval('banyan.quota_use_serial'), ${quota}, u.amount, u.subject,
-      now() - u.days * interval '1 day', u.user_id, ${tenantId}, jsonb_build_object(${tenantId}::text, 0)
-    from json_to_recordset(${JSON.stringify(uses)}::text::json) as u (amount bigint, days int, user_id bigint, subject text)
-    order by u.days desc`;
-  await service.superuser`
+  await superuser`
     insert into banyan.quota_counters (tenant_id, quota, used)
     values (${tenantId}, ${quota}, ${amounts.reduce((sum, amount) => sum + amount, 0)})`;
+  const uses = amounts.map((amount, n) => ({
+    quota,
+    amount,
+    subject: `9131000${n % 3}MA1FL0000X`,
+    time: new Date(Date.now() - n * 86_400_000),
+    user_id: users.length > 0 ? String(users[n % users.length]) : null,
+  }));
+  // The latest use has the greatest id.
+  await insertUses(superuser, tenantId, uses.reverse());
 }
 
 /** Creates a parent tenant (`operator`) and three child tenants, which have used some of their quotas. */
@@ -51,9 +49,9 @@ export async function startQuotas(fixture: ConsoleFixture) {
       ['zhu', '李竹'],
     ].map(async ([userName, nickName]) => Number(await company.createUser({ userName, nickName }))),
   );
-  await insertUses(service, company, 'enterpriseQuery', AMOUNTS, users);
-  await insertUses(service, other, 'merchant', [30, 18]);
-  await insertUses(service, idle, 'businessReport', [3]);
+  await insertDailyUses(service, company, 'enterpriseQuery', AMOUNTS, users);
+  await insertDailyUses(service, other, 'merchant', [30, 18]);
+  await insertDailyUses(service, idle, 'businessReport', [3]);
   await operator.put(`${QUOTAS}/apiCalls?tenantId=${company.tenantId}`, {
     total: 100_000,
     period: 'month',

@@ -35,8 +35,9 @@ test('the quotas of a tenant show what is used, reserved and left, and when they
 
 test('an archived use has no button to refund it', async () => {
   await service.superuser`
-    insert into banyan.quota_uses_archive (tenant_id, use_id, quota, amount, subject, time, actor_tenant_id, counted)
-    select ${idle.tenantId}, 1, 'businessReport', 7, 'long ago', now() - interval '1 year', ${idle.tenantId}, '{}'`;
+    insert into banyan.quota_uses_archive (tenant_id, use_id, quota, amount, subject, time, day, actor_tenant_id, counted)
+    select ${idle.tenantId}, 1, 'businessReport', 7, 'long ago', t.time, t.time::date, ${idle.tenantId}, '{}'
+    from (select now() - interval '1 year' as time) t`;
   await logInOnPage(page, credentialsOf(idle), '/quotas/businessReport');
   const [recent, archived] = ['91310000MA1FL0000X', 'long ago'].map((subject) =>
     page.locator('.quotas-uses li', { hasText: subject }),

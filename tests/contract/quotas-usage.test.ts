@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { archiveUses } from '../../server/quotas/archive.ts';
 import { expectError, read } from '../support/expect.ts';
-import { Client } from '../support/service.ts';
+import { assertSums } from '../support/quotas.ts';
+import { Client, startService } from '../support/service.ts';
 import { consume, dataOf, numbersOf, QUOTAS, reserve, startQuotas } from './quotas.ts';
 
 const { service, root, clock, tenantWith } = await startQuotas();
+const inUtc = await startService(
+  { DATABASE_URL: service.databaseUrl, BANYAN_TIME_ZONE: 'UTC' },
+  { quotaTime: () => clock.time },
+);
 
 describe('uses and usage', () => {
   test('sums are per day or month, by user, key, subject or department', async () => {
@@ -48,6 +53,29 @@ describe('uses and usage', () => {
     expectError(await admin.get(`${QUOTAS}/usage?from=2027-02-02&to=2027-02-01`), 400, 'INVALID_FIELD');
   });
 
+  test('a refunded use leaves the sums of its day, even if the time zone of the service was changed', async () => {
+    const admin = await tenantWith('calls', { total: -1 });
+    const there = new Client(inUtc.base, admin.token, undefined, admin.tenantId);
+    clock.time = new Date('2027-03-01T00:30:00+08:00');
+    const [first, second] = [dataOf(await consume(admin, 'calls', 2)), dataOf(await consume(admin, 'calls', 3))];
+    dataOf(await consume(there, 'calls', 4));
+    const amounts = async (query: string) =>
+      (await read(admin, `${QUOTAS}/usage?${query}`)).map(({ date, amount, uses }: Record<string, unknown>) => [
+        date,
+        amount,
+        uses,
+      ]);
+    const utcDay = ['2027-02-28', 4, 1];
+    assert.deepEqual(await amounts('by=user'), [utcDay, ['2027-03-01', 5, 2]]);
+    dataOf(await there.post(`${QUOTAS}/uses/${first.useId}/refund`));
+    for (const by of ['user', 'key', 'department', 'tenant', 'subject'])
+      assert.deepEqual(await amounts(`by=${by}`), [utcDay, ['2027-03-01', 3, 1]], by);
+    dataOf(await there.post(`${QUOTAS}/uses/${second.useId}/refund`));
+    for (const query of ['per=day', 'by=user', 'by=subject']) assert.deepEqual(await amounts(query), [utcDay], query);
+    clock.time = undefined;
+    await assertSums(service.superuser);
+  });
+
   test('uses are listed with the latest first, in pages and with a cursor', async () => {
     const admin = await tenantWith('calls', { total: -1 });
     for (let n = 1; n <= 5; n++) dataOf(await consume(admin, 'calls', n));
@@ -79,9 +107,14 @@ describe('uses and usage', () => {
         [2, true],
       ],
     );
-    assert.equal((await read(admin, `${QUOTAS}/usage?to=2020-12-31`))[0].amount, 2);
+    for (const query of ['', '&by=user', '&by=subject', '&by=tenant'])
+      assert.equal((await read(admin, `${QUOTAS}/usage?to=2020-12-31${query}`))[0].amount, 2, query);
+    await assertSums(service.superuser);
     expectError(await admin.post(`${QUOTAS}/uses/${old.useId}/refund`), 404, 'USE_NOT_FOUND');
     assert.deepEqual(await numbersOf(admin, 'calls'), [-1, 5, 0, -1], 'what was used stays');
+    await service.superuser`delete from banyan.quota_uses_archive where tenant_id = ${admin.tenantId}`;
+    assert.equal((await read(admin, `${QUOTAS}/usage?to=2020-12-31`))[0].amount, 2, 'sums stay without the archive');
+    assert.deepEqual(await read(admin, `${QUOTAS}/usage?to=2020-12-31&by=subject`), []);
   });
 
   test('a user of a tenant above who acts in a tenant is not shown to it', async () => {
@@ -89,5 +122,7 @@ describe('uses and usage', () => {
     dataOf(await root.post(`${QUOTAS}/consume?tenantId=${admin.tenantId}`, { quota: 'calls' }));
     assert.equal((await read(admin, `${QUOTAS}/uses`)).rows[0].userId, null);
     assert.notEqual((await read(root, `${QUOTAS}/uses?tenantId=${admin.tenantId}`)).rows[0].userId, null);
+    assert.equal((await read(admin, `${QUOTAS}/usage?by=user`))[0].userId, null);
+    assert.notEqual((await read(root, `${QUOTAS}/usage?by=user&tenantId=${admin.tenantId}`))[0].userId, null);
   });
 });

@@ -16,6 +16,11 @@ interface Use {
   isReserved: boolean;
 }
 
+interface Sum {
+  amount: number;
+  uses: number;
+}
+
 test('no use is lost or counted twice when the service and its database are killed under load', async (t) => {
   const { below } = seededRandom(firstSeed);
   const dataDir = await usedDataFolder();
@@ -80,6 +85,9 @@ test('no use is lost or counted twice when the service and its database are kill
     assert.deepEqual([calls.used, calls.reserved, calls.left], [used, 0, total - used]);
     const uses = await new Client(base, token).get(`${QUOTAS}/uses?pageSize=1`);
     assert.equal(uses.data.total, done.length);
+    const { data: sums } = await new Client(base, token).get(`${QUOTAS}/usage?quota=calls&by=user`);
+    const add = (field: 'amount' | 'uses') => sums.reduce((sum: number, each: Sum) => sum + each[field], 0);
+    assert.deepEqual([add('amount'), add('uses')], [used, done.length]);
     report(t, { kill, uses: done.length, repeated: repeated.length, used, seed: firstSeed });
   }
   assert.equal(await run.stop(), 0, run.stderr);

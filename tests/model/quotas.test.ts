@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { archiveUses } from '../../server/quotas/archive.ts';
 import { expectOk, read, resultOf, TENANTS } from '../support/expect.ts';
+import { assertSums } from '../support/quotas.ts';
 import { firstSeed, report, scale, Tally } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** Random uses, reservations, refunds, totals and times, compared with a model that adds up in memory. */
+/** Random uses, reservations, refunds, totals and times, compared with a model that adds up in memory: counters and sums by day. */
 
 const QUOTAS = '/system/quota-api';
 let time = 0;
@@ -29,6 +31,7 @@ interface Use {
   id: number;
   by: number;
   amount: number;
+  date: string;
   resets: number[];
   refunded: boolean;
 }
@@ -72,7 +75,18 @@ class Model {
 
   use(id: number, by: number, amount: number): void {
     for (const at of this.path(by)) (this.counters[at] as Counter).used += amount;
-    this.uses.push({ id, by, amount, resets: this.counters.map(({ resets }) => resets), refunded: false });
+    const date = new Date(this.now).toISOString().slice(0, 10);
+    this.uses.push({ id, by, amount, date, resets: this.counters.map(({ resets }) => resets), refunded: false });
+  }
+
+  /** Sums the uses that were not refunded, by day and tenant. */
+  sums(): { date: string; by: number; amount: number; uses: number }[] {
+    const sums = new Map<string, { date: string; by: number; amount: number; uses: number }>();
+    for (const { date, by, amount, refunded } of this.uses) {
+      const sum = sums.get(`${date} ${by}`) ?? { date, by, amount: 0, uses: 0 };
+      if (!refunded) sums.set(`${date} ${by}`, { ...sum, amount: sum.amount + amount, uses: sum.uses + 1 });
+    }
+    return [...sums.values()];
   }
 
   numbers = (at: number) => {
@@ -140,7 +154,13 @@ test('random uses, reservations and refunds of a pool count like a model', async
         const { total, used, reserved, left } = shown;
         assert.deepEqual([total, used, reserved, left], model.numbers(at), JSON.stringify(next));
       }
+      await expectUsage(model, clients, quota);
     }
+    await assertSums(service.superuser);
+    // The model's clock is far in the future, so this archives all uses.
+    await archiveUses(service.owner, -36_500);
+    await expectUsage(model, clients, quota);
+    await assertSums(service.superuser);
   });
   await fc.assert(property, { seed: firstSeed, numRuns: scale(2, 60), endOnFailure: true });
   report(t, { seed: firstSeed, ...tally.counts });
@@ -153,6 +173,20 @@ test('random uses, reservations and refunds of a pool count like a model', async
   ])
     assert.ok(tally.get(outcome) > 0, `${outcome} never occurred`);
 });
+
+/** Compares the sums of both tenants, and those of the pool by tenant, with the model's. */
+async function expectUsage(model: Model, clients: readonly [Client, Client], quota: string): Promise<void> {
+  const key = ({ date, tenantId }: { date: string; tenantId: string }) => `${date} ${tenantId}`;
+  const sums = model
+    .sums()
+    .map(({ by, ...sum }) => ({ ...sum, quota, tenantId: clients[by as 0 | 1].tenantId }))
+    .sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  assert.deepEqual(await read(clients[0], `${QUOTAS}/usage?quota=${quota}&by=tenant`), sums);
+  for (const client of clients) {
+    const own = sums.filter(({ tenantId }) => tenantId === client.tenantId).map(({ tenantId: _, ...sum }) => sum);
+    assert.deepEqual(await read(client, `${QUOTAS}/usage?quota=${quota}`), own);
+  }
+}
 
 let low: (Client & { id: string }) | undefined;
 async function lowTenant(top: Client): Promise<Client> {

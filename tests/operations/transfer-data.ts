@@ -6,6 +6,7 @@ import type { ApiResponse, Client, Service } from '../support/service.ts';
 export const DEPT = '/system/dept-api';
 const USER = '/system/user-api';
 const TENANT = '/system/tenant-api';
+const QUOTA = '/system/quota-api';
 
 /** Expects that a write succeeds. */
 async function write(response: Promise<ApiResponse>): Promise<void> {
@@ -66,6 +67,7 @@ export async function readAll(admin: Client): Promise<Record<string, unknown>> {
   await read(`${DEPT}/tree?asOf=${encodeURIComponent(time)}`);
   for (const { id } of (await read('/system/webhook-api/list')).rows) await read(`/system/webhook-api/${id}`);
   for (const { keyId } of (await read('/system/key-api/list')).rows) await read(`/system/key-api/${keyId}`);
+  for (const path of ['', '/uses', '/usage?by=user', '/usage?by=tenant']) await read(`${QUOTA}${path}`);
   return reads;
 }
 
@@ -75,6 +77,10 @@ export async function createData(first: Service) {
   const lower = await first.createTenant({ tenantName: '分公司' }, upper);
   const beside = await first.createTenant();
   for (const admin of [upper, lower, beside]) await fill(admin);
+  for (const amount of [1, 2]) {
+    const { data } = await upper.post(`${QUOTA}/consume`, { quota: 'merchant', amount });
+    if (amount === 1) await upper.post(`${QUOTA}/uses/${data.useId}/refund`);
+  }
   const gone = await first.createTenant({ tenantName: 'gone' });
   await write(first.root.delete(`${TENANT}/${gone.id}`));
   return { upper, lower, beside };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after } from '../support/cleanup.ts';
 import { expectOk, read, resultOf, TENANTS, USERS } from '../support/expect.ts';
+import { assertSums } from '../support/quotas.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD, startService } from '../support/service.ts';
 
@@ -20,7 +21,7 @@ const numbersOf = async (client: Client, quota: string) => {
   return [found.used, found.reserved, found.left];
 };
 
-/** Asserts that every counter equals the sums of its uses and of its reservations. */
+/** Asserts that every counter equals the sums of its uses and of its reservations, and that the sums by day are exact. */
 async function assertExact() {
   const wrong = await superuser`
     select c.tenant_id, c.quota, c.used, c.reserved from banyan.quota_counters c
@@ -29,6 +30,7 @@ async function assertExact() {
       or c.reserved <> (select coalesce(sum(h.amount), 0) from banyan.quota_holds h
         where h.tenant_id = c.tenant_id and h.quota = c.quota)`;
   assert.deepEqual([...wrong], []);
+  await assertSums(superuser);
 }
 
 test('64 callers on one counter of 1,000 get exactly 1,000, on two nodes', async (t) => {
@@ -90,6 +92,45 @@ test('uses of several pools on one path neither deadlock nor exceed any of them,
     select deadlocks::int from pg_stat_database where datname = current_database()`;
   assert.equal(deadlocks, 0);
   report(t, { seed: firstSeed, moves, ...tally.counts });
+});
+
+test('sums by day stay exact while uses are counted, confirmed and refunded at the same moment', async (t) => {
+  const { pick, below } = seededRandom(firstSeed);
+  const above = await service.createTenant();
+  const admin = await service.createTenant({}, above);
+  const user = await service.createMember(admin, { roles: ['admin'], deptId: Number(await admin.createDepartment()) });
+  await put(above, 'calls', { total: 100_000, pooled: true });
+  const clients = [above, admin, user, there(above), there(admin), there(user)];
+  const uses: { client: Client; path: string }[] = [];
+  const tally = new Tally();
+  const count = (client: Client, { code, data }: Awaited<ReturnType<typeof consume>>) => {
+    if (code === 200) uses.push({ client, path: `${QUOTAS}/uses/${data.useId}/refund` });
+  };
+  await runConcurrently(24, scale(150, 4_000), async () => {
+    const [use] = below(3) === 0 ? uses.splice(below(uses.length), 1) : [];
+    if (use) {
+      const refunds = await Promise.all([use.client.post(use.path), there(use.client).post(use.path)]);
+      return tally.add(`refund ${refunds.map(resultOf).sort()}`);
+    }
+    const client = pick(clients);
+    if (below(3) > 0) {
+      const used = await consume(client, 'calls', 1 + below(9));
+      tally.add(`consume ${resultOf(used)}`);
+      return count(client, used);
+    }
+    const { data } = await client.post(`${QUOTAS}/reserve`, { quota: 'calls', amount: 1 + below(9), seconds: 600 });
+    const confirmed = await client.post(`${QUOTAS}/reservations/${data.reservationId}/confirm`);
+    tally.add(`confirm ${resultOf(confirmed)}`);
+    count(client, confirmed);
+  });
+  assert.deepEqual(Object.keys(tally.counts).sort(), ['confirm done', 'consume done', 'refund USE_REFUNDED,done']);
+  await assertExact();
+  for (const query of ['by=tenant', 'by=tenant&per=month']) {
+    const sums: { amount: number; uses: number }[] = await read(above, `${QUOTAS}/usage?quota=calls&${query}`);
+    const add = (field: 'amount' | 'uses') => sums.reduce((sum, each) => sum + each[field], 0);
+    assert.deepEqual([add('amount'), add('uses')], [(await numbersOf(above, 'calls'))[0], uses.length]);
+  }
+  report(t, { seed: firstSeed, ...tally.counts });
 });
 
 test('an amount whose reservation expires while it is confirmed is used at most once', async (t) => {

@@ -32,6 +32,29 @@ export async function connectAsService({ superuser, databaseUrl }: Service): Pro
   return connection;
 }
 
+/** Repeats statements that contain a text, and counts the rows that they read from tables with this prefix, also in functions. */
+export async function countRowsRead(
+  connection: Sql,
+  tenantId: string,
+  queries: Query[],
+  prefix: string,
+): Promise<{ statements: number; rows: number }> {
+  const sent = queries.filter(({ string }) => string?.includes(prefix));
+  const rows = await connection.begin(async (tx) => {
+    await tx`select set_config('banyan.tenant', ${tenantId}, true)`;
+    const count = async () => {
+      const [row] = await tx<[{ rows: number }]>`
+        select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::bigint as rows from pg_stat_xact_user_tables
+        where schemaname = 'banyan' and starts_with(relname, ${prefix})`;
+      return row.rows;
+    };
+    const before = await count();
+    for (const { string = '', parameters = [] } of sent) await tx.unsafe(string, parameters as never[]);
+    return (await count()) - before;
+  });
+  return { statements: sent.length, rows };
+}
+
 /** Repeats the statements that read a table. Counts its rows that they read (except in functions) and all blocks. */
 export async function measureCost(
   connection: Sql,
