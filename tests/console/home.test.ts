@@ -41,9 +41,9 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   await renewal.getByRole('button', { name: '续期' }).click();
   await listItem('北京分公司').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: '调整名额：广州分公司' }).click();
-  const seats = page.getByRole('dialog', { name: '调整“广州分公司”的用户名额' });
-  await seats.getByLabel('用户名额').fill('2');
-  await seats.getByRole('button', { name: '保存' }).click();
+  const limit = page.getByRole('dialog', { name: '调整“广州分公司”的用户名额' });
+  await limit.getByLabel('用户名额').fill('2');
+  await limit.getByRole('button', { name: '保存' }).click();
   await listItem('广州分公司').waitFor({ state: 'detached' });
   await numbers.getByRole('link', { name: '即将到期或已到期的租户 2' }).click();
   await page.getByText('共 2 个').waitFor();

@@ -5,8 +5,8 @@ import type { Diff } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
 import { FieldChanges } from '../ui/field-changes.tsx';
-import { type Author, useOperator } from '../ui/operator.tsx';
-import { AuthorsContext } from './period-changes.ts';
+import { type Operator, useOperator } from '../ui/operator.tsx';
+import { OperatorsContext } from './period-changes.ts';
 import { diffTexts } from './texts.ts';
 
 const PAGE_SIZE = 100;
@@ -49,13 +49,13 @@ function DepartmentLink({ deptId, name, deleted = false }: { deptId: number; nam
 
 /** The user who changed a department last in the period. */
 function By({ deptId }: { deptId: number }) {
-  const author = useContext(AuthorsContext).get(String(deptId));
-  return author ? <AuthorName author={author} /> : null;
+  const operator = useContext(OperatorsContext).get(String(deptId));
+  return operator ? <OperatorName operator={operator} /> : null;
 }
 
-export function AuthorName({ author }: { author: Author }) {
+export function OperatorName({ operator }: { operator: Operator }) {
   const t = useTexts(diffTexts);
-  const { name, account } = useOperator(author);
+  const { name, account } = useOperator(operator);
   return (
     <span className="secondary changes-by" title={account}>
       {t.by(name)}

@@ -4,7 +4,7 @@ import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
 import { FieldChanges } from '../ui/field-changes.tsx';
 import { useDepartmentNames } from '../ui/record-names.ts';
-import { AuthorName } from './diff-lists.tsx';
+import { OperatorName } from './diff-lists.tsx';
 import type { PersonChange } from './period-changes.ts';
 import { diffTexts } from './texts.ts';
 
@@ -47,7 +47,7 @@ interface PersonProps {
   deletedNames: ReadonlyMap<number, string>;
 }
 
-function Person({ person: { id, kind, author, before, after }, deletedNames }: PersonProps) {
+function Person({ person: { id, kind, operator, before, after }, deletedNames }: PersonProps) {
   const t = useTexts(diffTexts);
   const ids = [before?.deptId, after?.deptId].flatMap((deptId) => (deptId ? [deptId] : []));
   const names = useDepartmentNames(kind === 'edited' ? [] : ids);
@@ -59,7 +59,7 @@ function Person({ person: { id, kind, author, before, after }, deletedNames }: P
   return (
     <li className="changes-diff-item">
       <Link to={to}>{name}</Link>
-      <AuthorName author={author} />
+      <OperatorName operator={operator} />
       {kind === 'edited' ? (
         <FieldChanges change={{ resource: 'user', before, after }} />
       ) : (

@@ -12,7 +12,7 @@ import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { Changed, Created, Deleted, Moved, Renamed } from './diff-lists.tsx';
 import { PeopleDiff } from './diff-people.tsx';
-import { AuthorsContext, authorsOf, diffPeople, usePeriodChanges } from './period-changes.ts';
+import { diffPeople, OperatorsContext, operatorsOf, usePeriodChanges } from './period-changes.ts';
 import { daysAgo, PeriodPicker } from './period-picker.tsx';
 import { diffTexts } from './texts.ts';
 import './changes.css';
@@ -78,13 +78,13 @@ function DiffLists({ diff, from, to }: { diff: Diff; from: string; to: string | 
   if (departments.isPending || users.isPending) return <Loading />;
   if (!hasDepartments && people.length === 0) return <Empty text={t.noChanges} />;
   return (
-    <AuthorsContext value={authorsOf(departments.rows)}>
+    <OperatorsContext value={operatorsOf(departments.rows)}>
       <Created rows={diff.created} />
       <Moved rows={diff.moved} />
       <Renamed rows={diff.renamed} />
       <Changed rows={diff.changed} />
       <Deleted rows={diff.deleted} />
       <PeopleDiff people={people} truncated={users.truncated} deletedDepartments={diff.deleted} />
-    </AuthorsContext>
+    </OperatorsContext>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { createContext } from 'react';
 import { type AuditEntry, api, type User } from '../api.ts';
 import { queryKeys } from '../query-keys.ts';
-import type { Author } from '../ui/operator.tsx';
+import type { Operator } from '../ui/operator.tsx';
 
 /** The service returns this many changes in one response. */
 const MAX_CHANGES = 500;
@@ -18,18 +18,18 @@ export function usePeriodChanges(resource: 'department' | 'user', from: string, 
 }
 
 /** The user who changed each record last, by the id of the record. */
-export const AuthorsContext = createContext<ReadonlyMap<string, Author>>(new Map());
+export const OperatorsContext = createContext<ReadonlyMap<string, Operator>>(new Map());
 
-export function authorsOf(rows: readonly AuditEntry[]): Map<string, Author> {
-  const authors = new Map<string, Author>();
-  for (const row of rows) if (!authors.has(row.resourceId)) authors.set(row.resourceId, row);
-  return authors;
+export function operatorsOf(rows: readonly AuditEntry[]): Map<string, Operator> {
+  const operators = new Map<string, Operator>();
+  for (const row of rows) if (!operators.has(row.resourceId)) operators.set(row.resourceId, row);
+  return operators;
 }
 
 export interface PersonChange {
   id: string;
   kind: 'joined' | 'left' | 'transferred' | 'edited';
-  author: Author;
+  operator: Operator;
   before: User | null;
   after: User | null;
 }
@@ -46,7 +46,7 @@ export function diffPeople(rows: readonly AuditEntry[]): PersonChange[] {
     people.set(resourceId, {
       id: resourceId,
       kind: kindOf(first, last),
-      author: known?.author ?? row,
+      operator: known?.operator ?? row,
       before: first,
       after: last,
     });

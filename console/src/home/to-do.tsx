@@ -5,7 +5,7 @@ import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { quotaTexts } from '../ui/quota-texts.ts';
 import { StatusTag } from '../ui/status-tag.tsx';
-import { RenewButton, SeatsButton } from '../ui/tenant-buttons.tsx';
+import { RenewButton, UserLimitButton } from '../ui/tenant-buttons.tsx';
 import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
 import { UsageMeter } from '../ui/usage-meter.tsx';
 import { homeTexts } from './texts.ts';
@@ -67,7 +67,7 @@ function FullTenant({ tenant }: { tenant: Overview['full'][number] }) {
         </Link>
         <UsageMeter name={accountCount} used={tenant.used} total={tenant.limit} />
       </div>
-      <SeatsButton tenant={tenant} />
+      <UserLimitButton tenant={tenant} />
     </li>
   );
 }

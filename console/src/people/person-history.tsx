@@ -71,7 +71,7 @@ function HistoryEntry({ change, tenantId }: { change: AuditEntry; tenantId: stri
     <li className="person-history-entry">
       <div className="change-title">
         <ActionTag action={action} />
-        <span className="secondary person-author" title={account}>
+        <span className="secondary person-operator" title={account}>
           {byUserId === null ? (
             name
           ) : (

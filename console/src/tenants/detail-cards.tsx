@@ -8,14 +8,14 @@ import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
-import { SeatsButton } from '../ui/tenant-buttons.tsx';
+import { UserLimitButton } from '../ui/tenant-buttons.tsx';
 import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
 import { fieldTexts } from './field-texts.ts';
 import { getMenuIds, RULES } from './form-values.ts';
 import { useMenuNames } from './menu-names.ts';
 import { PeriodStatus } from './period-bar.tsx';
 import { QuotaCard } from './quota-card.tsx';
-import { UsedSeats } from './tenant-table.tsx';
+import { UsersOfLimit } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 
 /** All fields of a tenant. */
@@ -41,7 +41,7 @@ export function DetailCards({ tenant }: { tenant: Tenant }) {
               label: f.accountCount,
               value: summary && (
                 <>
-                  <UsedSeats tenant={summary} /> {!isOwn && <SeatsButton tenant={tenant} />}
+                  <UsersOfLimit tenant={summary} /> {!isOwn && <UserLimitButton tenant={tenant} />}
                 </>
               ),
             },

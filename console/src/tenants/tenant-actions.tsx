@@ -8,7 +8,7 @@ import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { openFromMenu } from '../ui/open-from-menu.ts';
-import { RenewDialog, SeatsDialog } from '../ui/tenant-buttons.tsx';
+import { RenewDialog, UserLimitDialog } from '../ui/tenant-buttons.tsx';
 import { tenantTexts } from '../ui/tenant-texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useDialogs } from '../ui/use-dialogs.ts';
@@ -26,10 +26,10 @@ interface Props {
 /** The actions for a tenant. The current tenant cannot be edited here; its menu contains only "new child tenant". */
 export function ActionMenu({ tenant, compact = false }: Props) {
   const t = useTexts(tenantsTexts);
-  const { renew, adjustSeats } = useTexts(tenantTexts);
+  const { renew, changeUserLimit } = useTexts(tenantTexts);
   const navigate = useNavigate();
   const isOwn = useMe().tenant.id === tenant.id;
-  const [dialog, setDialog] = useState<'renew' | 'seats' | 'move' | 'status'>();
+  const [dialog, setDialog] = useState<'renew' | 'userLimit' | 'move' | 'status'>();
   const button = useRef<HTMLButtonElement>(null);
   // The menu item that opened the dialog is no longer in the page, so return the focus to the menu button.
   const restoreFocus = () => button.current?.focus();
@@ -45,7 +45,7 @@ export function ActionMenu({ tenant, compact = false }: Props) {
       : [
           { key: 'edit', label: t.edit, onClick: () => navigate(`/tenants/${tenant.id}/edit`) },
           { key: 'renew', label: renew, onClick: openFromMenu(() => setDialog('renew')) },
-          { key: 'seats', label: adjustSeats, onClick: openFromMenu(() => setDialog('seats')) },
+          { key: 'userLimit', label: changeUserLimit, onClick: openFromMenu(() => setDialog('userLimit')) },
         ]),
     { key: 'new', label: t.createChild, onClick: () => navigate(newTenantPath(tenant.tenantId)) },
     ...(isOwn
@@ -81,7 +81,7 @@ export function ActionMenu({ tenant, compact = false }: Props) {
       </Dropdown>
       <Suspense>
         {dialog === 'renew' && <RenewDialog tenant={tenant} onClose={closeDialog} />}
-        {dialog === 'seats' && <SeatsDialog tenant={tenant} onClose={closeDialog} />}
+        {dialog === 'userLimit' && <UserLimitDialog tenant={tenant} onClose={closeDialog} />}
       </Suspense>
       {dialog === 'move' && <MoveDialog tenant={tenant} onClose={closeDialog} />}
       {dialog === 'status' && <StatusDialog tenant={tenant} onClose={closeDialog} />}

@@ -57,7 +57,7 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
       title: t.usedOfLimit,
       key: 'accounts',
       width: 96,
-      render: (_, tenant) => <UsedSeats tenant={tenant} />,
+      render: (_, tenant) => <UsersOfLimit tenant={tenant} />,
     },
     {
       title: t.actions,
@@ -98,7 +98,7 @@ function PhoneList({ rows, sortedByEnd, onSortByEnd }: TableProps) {
             <div className="tenants-phone-item">
               <TenantName tenant={tenant} />
               <div className="secondary">
-                <TenantStateTag tenant={tenant} /> <UsedSeats tenant={tenant} />
+                <TenantStateTag tenant={tenant} /> <UsersOfLimit tenant={tenant} />
               </div>
               <PeriodStatus tenant={tenant} />
             </div>
@@ -130,14 +130,17 @@ function TenantName({ tenant }: { tenant: ListedTenant }) {
 }
 
 /** How many users a tenant has, and how many it may have. */
-export function UsedSeats({ tenant: { users, accountCount } }: { tenant: ListedTenant }) {
+export function UsersOfLimit({ tenant: { users, accountCount } }: { tenant: ListedTenant }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
   if (users === undefined) return null;
   const isFull = accountCount >= 0 && users >= accountCount;
   const isNearlyFull = accountCount >= 0 && users >= 0.8 * accountCount;
   return (
-    <span className={isFull ? 'usage-danger' : isNearlyFull ? 'usage-warning' : ''} title={isFull ? t.seatsUsedUp : ''}>
+    <span
+      className={isFull ? 'usage-danger' : isNearlyFull ? 'usage-warning' : ''}
+      title={isFull ? t.userLimitReached : ''}
+    >
       {users.toLocaleString()} / {accountCount === -1 ? f.unlimited : accountCount.toLocaleString()}
     </span>
   );

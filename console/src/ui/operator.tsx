@@ -4,13 +4,13 @@ import { useMe } from '../session.ts';
 import { changeTexts } from './change-texts.ts';
 import { useTenantsByCode, useUserNames } from './record-names.ts';
 
-export type Author = Pick<AuditEntry, 'by' | 'byUserId' | 'byTenantId'>;
+export type Operator = Pick<AuditEntry, 'by' | 'byUserId' | 'byTenantId'>;
 
 /**
  * The user or API key behind a change, for display: the name of the user, and the tenant if it is another one. `account` has the
  * user name and the tenant code, which are unique.
  */
-export function useOperator({ by, byUserId, byTenantId }: Author): { name: string; account: string } {
+export function useOperator({ by, byUserId, byTenantId }: Operator): { name: string; account: string } {
   const t = useTexts(changeTexts);
   const ownTenantId = useMe().tenant.tenantId;
   const isOther = byTenantId !== null && byTenantId !== ownTenantId;

@@ -6,7 +6,7 @@ import { tenantTexts } from './tenant-texts.ts';
 
 // Loaded when first opened: a date picker would make the first view much larger.
 export const RenewDialog = lazy(() => import('./renew-dialog.tsx'));
-export const SeatsDialog = lazy(() => import('./seats-dialog.tsx'));
+export const UserLimitDialog = lazy(() => import('./user-limit-dialog.tsx'));
 
 interface Props {
   tenant: TenantDialogProps['tenant'];
@@ -18,9 +18,9 @@ export function RenewButton(props: Props) {
   return <DialogButton {...props} text={t.renew} label={t.renewOf} dialog={RenewDialog} />;
 }
 
-export function SeatsButton(props: Props) {
+export function UserLimitButton(props: Props) {
   const t = useTexts(tenantTexts);
-  return <DialogButton {...props} text={t.adjustSeats} label={t.adjustSeatsOf} dialog={SeatsDialog} />;
+  return <DialogButton {...props} text={t.changeUserLimit} label={t.changeUserLimitOf} dialog={UserLimitDialog} />;
 }
 
 interface DialogButtonProps extends Props {

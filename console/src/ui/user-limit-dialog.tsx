@@ -11,12 +11,12 @@ import { tenantTexts } from './tenant-texts.ts';
 import { usePatchTenant } from './use-patch-tenant.ts';
 
 interface Values {
-  seats: number | null;
+  limit: number | null;
   unlimited: boolean;
 }
 
 /** Changes how many users a tenant may have. */
-export default function SeatsDialog({ tenant, onClose }: TenantDialogProps) {
+export default function UserLimitDialog({ tenant, onClose }: TenantDialogProps) {
   const t = useTexts(tenantTexts);
   const name = tenant.tenantName || tenant.tenantId;
   const [open, setOpen] = useState(true);
@@ -25,16 +25,16 @@ export default function SeatsDialog({ tenant, onClose }: TenantDialogProps) {
   const { original, error, refetch, save, isPending } = usePatchTenant({
     id: tenant.id,
     field: 'accountCount',
-    label: t.seats,
+    label: t.userLimit,
     format,
-    successMessage: (count) => t.seatsAdjusted(name, format(count)),
+    successMessage: (count) => t.userLimitChanged(name, format(count)),
     onClose: () => setOpen(false),
   });
   return (
     <Dialog
       open={open}
       width={440}
-      title={t.seatsTitle(name)}
+      title={t.userLimitTitle(name)}
       okText={t.save}
       cancelText={t.cancel}
       okButtonProps={{ disabled: !original }}
@@ -45,7 +45,7 @@ export default function SeatsDialog({ tenant, onClose }: TenantDialogProps) {
       afterClose={onClose}
     >
       {original ? (
-        <SeatsForm key={original.accountCount} form={form} tenant={original} onSave={save} />
+        <UserLimitForm key={original.accountCount} form={form} tenant={original} onSave={save} />
       ) : error ? (
         <LoadError error={error} onRetry={refetch} />
       ) : (
@@ -61,7 +61,7 @@ interface FormProps {
   onSave: (accountCount: number) => void;
 }
 
-function SeatsForm({ form, tenant: { tenantId, accountCount }, onSave }: FormProps) {
+function UserLimitForm({ form, tenant: { tenantId, accountCount }, onSave }: FormProps) {
   const t = useTexts(tenantTexts);
   const filter = { tenantId, fields: 'summary' } as const;
   const { data } = useQuery({
@@ -71,29 +71,29 @@ function SeatsForm({ form, tenant: { tenantId, accountCount }, onSave }: FormPro
   });
   const used = data?.data.rows[0]?.users;
   const isUnlimited = Form.useWatch('unlimited', form) ?? accountCount === -1;
-  const seats = Form.useWatch('seats', form);
-  const isBelowUsed = !isUnlimited && used !== undefined && seats != null && seats < used;
+  const limit = Form.useWatch('limit', form);
+  const isBelowUsed = !isUnlimited && used !== undefined && limit != null && limit < used;
   return (
     <Form<Values>
       form={form}
       layout="vertical"
-      initialValues={{ seats: accountCount === -1 ? null : accountCount, unlimited: accountCount === -1 }}
-      onFinish={({ seats, unlimited }) => onSave(unlimited ? -1 : (seats as number))}
+      initialValues={{ limit: accountCount === -1 ? null : accountCount, unlimited: accountCount === -1 }}
+      onFinish={({ limit, unlimited }) => onSave(unlimited ? -1 : (limit as number))}
     >
       <FocusFirstField />
       <Form.Item
-        name="seats"
-        label={t.seats}
+        name="limit"
+        label={t.userLimit}
         dependencies={['unlimited']}
         extra={
           used !== undefined && (
             <>
-              {t.seatsUsed(used)}
-              {isBelowUsed && <span className="usage-warning"> {t.seatsBelowUsed}</span>}
+              {t.userLimitUsed(used)}
+              {isBelowUsed && <span className="usage-warning"> {t.userLimitBelowUsed}</span>}
             </>
           )
         }
-        rules={[{ required: !isUnlimited, message: t.seatsRequired }]}
+        rules={[{ required: !isUnlimited, message: t.userLimitRequired }]}
       >
         <InputNumber
           className="full-width"
