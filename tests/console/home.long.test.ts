@@ -24,6 +24,8 @@ test('the home screen of a tenant without departments shows the first steps and 
 test('the home screen fits on a phone in dark mode and in English', async () => {
   const page = await fixture.logIn(credentials, '/home', { viewport: PHONE, dark: true, language: 'en' });
   await page.getByRole('link', { name: 'Child tenants 3' }).waitFor();
+  await page.getByText('User limit reached').waitFor();
+  await page.getByText('no more users can be added').waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await expectNoAxeViolations(page);
 });

@@ -28,7 +28,9 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   await listItem('北京分公司').getByText('已到期 3 天').waitFor();
   await listItem('上海分公司').getByText('剩余 9 天').waitFor();
   await listItem('榕树集团').getByText('本租户').waitFor();
-  await listItem('广州分公司').getByText('1 / 1 已用完').waitFor();
+  await listItem('广州分公司').getByText('名额已用完').waitFor();
+  await listItem('广州分公司').getByText('已用 1 / 1').waitFor();
+  await listItem('广州分公司').getByText('无法再添加用户').waitFor();
   await expectNoAxeViolations(page);
   const widths = (await page.evaluate(
     "[...document.querySelectorAll('.home-figure')].map((figure) => Math.round(figure.getBoundingClientRect().width))",

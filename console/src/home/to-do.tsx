@@ -3,11 +3,9 @@ import type { Overview } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
-import { quotaTexts } from '../ui/quota-texts.ts';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { RenewButton, UserLimitButton } from '../ui/tenant-buttons.tsx';
 import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
-import { UsageMeter } from '../ui/usage-meter.tsx';
 import { homeTexts } from './texts.ts';
 
 const getName = ({ tenantName, tenantId }: { tenantName: string | null; tenantId: string }) => tenantName || tenantId;
@@ -44,7 +42,7 @@ function ExpiringTenant({ tenant }: { tenant: Overview['endingSoon'][number] }) 
         {/* Only administrators of an ancestor can manage the current tenant. */}
         {isOwn ? <strong>{getName(tenant)}</strong> : <Link to={`/tenants/${tenant.id}`}>{getName(tenant)}</Link>}{' '}
         {isOwn && <StatusTag>{t.own}</StatusTag>} <TenantStateTag tenant={tenant} />
-        <div className="home-period">
+        <div className="home-facts">
           <span className={tone}>{t.daysLeft(daysLeft)}</span>
           <span className="secondary">{isOwn ? t.renewOwn(tenant.endTime) : t.expiresOn(tenant.endTime)}</span>
         </div>
@@ -54,18 +52,25 @@ function ExpiringTenant({ tenant }: { tenant: Overview['endingSoon'][number] }) 
   );
 }
 
-/** A child tenant that has nearly reached its user limit. */
+/** A child tenant that has reached its user limit, or soon will. */
 function FullTenant({ tenant }: { tenant: Overview['full'][number] }) {
   const t = useTexts(homeTexts);
-  const { accountCount } = useTexts(quotaTexts);
+  const { used, limit } = tenant;
+  const left = Math.max(0, limit - used);
   return (
     <li>
-      <div className="home-full">
+      <div>
         <Link to={`/tenants/${tenant.id}`}>{getName(tenant)}</Link>{' '}
-        <Link to={`/people?tenantId=${tenant.tenantId}`} aria-label={t.usersOf(getName(tenant))}>
-          {t.viewUsers}
-        </Link>
-        <UsageMeter name={accountCount} used={tenant.used} total={tenant.limit} />
+        <StatusTag tone={left > 0 ? 'warning' : 'error'}>{left > 0 ? t.limitNearlyReached : t.limitReached}</StatusTag>
+        <div className="home-facts">
+          <span className={left > 0 ? 'usage-warning' : 'usage-danger'}>
+            {t.usedOfLimit(used.toLocaleString(), limit.toLocaleString())}
+          </span>
+          <span className="secondary">{t.usersLeft(left)}</span>
+          <Link to={`/people?tenantId=${tenant.tenantId}`} aria-label={t.viewUsersOf(getName(tenant))}>
+            {t.viewUsers}
+          </Link>
+        </div>
       </div>
       <UserLimitButton tenant={tenant} />
     </li>
