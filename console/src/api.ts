@@ -27,7 +27,6 @@ import type {
   TenantInput,
   TenantNode,
   TenantUpdate,
-  DepartmentHistoryEntry as TimelineEntry,
   User,
   UserInput,
   UserUpdate,
@@ -65,7 +64,6 @@ export type {
   TenantInput,
   TenantNode,
   TenantUpdate,
-  TimelineEntry,
   User,
   UserInput,
   UserUpdate,
@@ -124,9 +122,6 @@ export const api = {
   readTree: (query: ParamsOf<'readTree'> = {}, signal?: Signal) => client.readTree(query, { signal }),
   listDepartmentUsers: (id: Id, query: Query<'listDepartmentUsers'> = {}, signal?: Signal) =>
     client.listDepartmentUsers({ id, ...query }, { signal }),
-  /** The changes of one department, newest first. */
-  readDepartmentHistory: (id: Id, query: Query<'readDepartmentHistory'> = {}, signal?: Signal) =>
-    client.readDepartmentHistory({ id, ...query }, { signal }),
   /** Compares two points in time; `to` defaults to now. */
   compareDepartments: (query: ParamsOf<'compareDepartments'>, signal?: Signal) =>
     client.compareDepartments(query, { signal }),

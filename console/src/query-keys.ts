@@ -11,7 +11,7 @@ export const queryKeys = {
   departments: {
     all: ['departments'],
     detail: (id: Id) => ['departments', 'detail', id],
-    history: (id: Id) => ['departments', 'detail', id, 'history'],
+    history: (id: Id, tenantId: string | undefined) => ['departments', 'detail', id, 'history', tenantId],
     path: (id: Id, day: string | undefined) => ['departments', 'detail', id, 'path', day],
     nearestAncestor: (id: Id) => ['departments', 'detail', id, 'nearest-ancestor'],
     batch: (ids: readonly Id[]) => ['departments', 'batch', ids],

@@ -10,6 +10,10 @@ test('the page of a person shows departments, leaders, role and history, and end
   const { admin, research, mei } = await createMembers(service);
   await nameBoss(admin, '高敏');
   await admin.patch(`/system/user-api/${mei}`, { email: 'mei@example.com', position: '后端工程师' });
+  // A command wrote the first change, in the name of no user.
+  await service.superuser`
+    update banyan.changes set actor_name = 'Demo data', actor_user_id = 0
+    where tenant_id = ${admin.tenantId} and resource = 'user' and resource_id = ${mei} and action = 'created'`;
   const sessions = [await service.logIn(admin.tenantId, 'mei'), await service.logIn(admin.tenantId, 'mei')];
   const statusOf = async () => Promise.all(sessions.map(async (session) => (await session.get('/auth/me')).status));
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
@@ -27,6 +31,8 @@ test('the page of a person shows departments, leaders, role and history, and end
   assert.equal(await details.getByText('管理部门').count(), 0);
   const history = page.getByRole('list', { name: '变更历史' });
   await history.getByRole('link', { name: '高敏' }).first().waitFor();
+  await history.getByText('Demo data').waitFor();
+  assert.equal(await history.getByRole('link', { name: 'Demo data' }).count(), 0);
   await history.getByRole('cell', { name: '后端工程师' }).first().waitFor();
   await expectNoAxeViolations(page);
 
@@ -48,5 +54,7 @@ test('the page of a person shows departments, leaders, role and history, and end
   await history.getByRole('cell', { name: '架构师' }).waitFor();
   await page.getByRole('link', { name: '后端组' }).click();
   await page.getByRole('article', { name: '后端组' }).waitFor();
+  await page.getByRole('tab', { name: '变更历史' }).click();
+  await page.getByRole('list', { name: '变更历史' }).getByRole('link', { name: '高敏' }).waitFor();
   expectNoCspViolations(page);
 });

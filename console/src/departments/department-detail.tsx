@@ -8,16 +8,17 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import type { Versioned } from '../request.ts';
 import { useIsAdministrator } from '../session.ts';
+import { changeTexts } from '../ui/change-texts.ts';
 import { departmentQuery, type TreeStore } from '../ui/department/tree-store.ts';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { PhoneLink } from '../ui/phone-link.tsx';
+import { RecordHistory } from '../ui/record-history.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { PersonLink } from '../ui/user/person-link.tsx';
 import { ChildList } from './child-list.tsx';
 import { DeletedDepartment } from './deleted-department.tsx';
 import { EditForm } from './edit-form.tsx';
-import { HistoryList } from './history-list.tsx';
 import { MemberList } from './member-list.tsx';
 import { departmentsTexts } from './texts.ts';
 
@@ -193,6 +194,7 @@ function DepartmentInfo({ dept }: { dept: Dept }) {
 /** The active tab is in the URL. Members see only the child departments. */
 function DetailTabs({ dept, name, onMembersChanged }: { dept: Dept; name: string; onMembersChanged: () => void }) {
   const t = useTexts(departmentsTexts);
+  const { history: historyLabel } = useTexts(changeTexts);
   const administrator = useIsAdministrator();
   const [search, setSearch] = useSearchParams();
   const children = { key: 'children', label: t.children, children: <ChildList id={dept.deptId} /> };
@@ -201,7 +203,15 @@ function DetailTabs({ dept, name, onMembersChanged }: { dept: Dept; name: string
     label: t.members,
     children: <MemberList key={dept.deptId} dept={dept} name={name} onChanged={onMembersChanged} />,
   };
-  const history = { key: 'history', label: t.history, children: <HistoryList id={dept.deptId} /> };
+  const history = {
+    key: 'history',
+    label: historyLabel,
+    children: (
+      <section aria-label={historyLabel}>
+        <RecordHistory resource="department" id={dept.deptId} />
+      </section>
+    ),
+  };
   const items = administrator ? [members, children, history] : [children];
   const tabParam = search.get('tab');
   return (

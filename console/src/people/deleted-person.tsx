@@ -3,7 +3,8 @@ import { getResourceName } from '../ui/change-summary.tsx';
 import { DeletedRecord } from '../ui/deleted-record.tsx';
 import NotFound from '../ui/not-found.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
-import { PersonHistory, useUserHistory } from './person-history.tsx';
+import { useRecordHistory } from '../ui/record-history.tsx';
+import { PersonHistory } from './person-history.tsx';
 import { personTexts } from './person-texts.ts';
 
 interface Props {
@@ -16,7 +17,7 @@ interface Props {
 /** The page of a deleted user: shows who deleted them, a button to restore them, and their history. */
 export function DeletedPerson({ id, tenantId, error }: Props) {
   const t = useTexts(personTexts);
-  const { data } = useUserHistory(id, tenantId);
+  const { data } = useRecordHistory({ resource: 'user', id, tenantId });
   const deletion = data?.pages[0]?.data.rows.find(({ action }) => action === 'deleted');
   if (data && !deletion) return <NotFound />;
   return (

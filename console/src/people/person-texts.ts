@@ -32,9 +32,6 @@ export const personTexts = defineTexts({
     endAllTitle: (name: string) => `退出 ${name} 的所有设备？`,
     endAllHint: '用户可以重新登录。如需阻止登录，请停用该用户。',
     allEnded: '已退出所有设备',
-    history: '变更历史',
-    noHistory: '暂无记录',
-    olderHistory: '更早的变更',
     cancel: '取消',
   },
   en: {
@@ -68,9 +65,6 @@ export const personTexts = defineTexts({
     endAllTitle: (name: string) => `End all sessions of ${name}?`,
     endAllHint: 'They can log in again. To prevent that, disable the user.',
     allEnded: 'All sessions ended',
-    history: 'History',
-    noHistory: 'No history yet',
-    olderHistory: 'Older changes',
     cancel: 'Cancel',
   },
 });

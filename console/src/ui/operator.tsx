@@ -3,25 +3,51 @@ import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { changeTexts } from './change-texts.ts';
 import { useTenantsByCode, useUserNames } from './record-names.ts';
+import { PersonLink } from './user/person-link.tsx';
 
 export type Operator = Pick<AuditEntry, 'by' | 'byUserId' | 'byTenantId'>;
 
-/**
- * The user or API key behind a change, for display: the name of the user, and the tenant if it is another one. `account` has the
- * user name and the tenant code, which are unique.
- */
-export function useOperator({ by, byUserId, byTenantId }: Operator): { name: string; account: string } {
+interface ShownOperator {
+  /** The name of the user, and the tenant if it is another one. */
+  name: string;
+  /** The user name and the tenant code, which are unique. */
+  account: string;
+  /** Whether the operator is a user who can be read. API keys, commands and deleted users cannot. */
+  isUser: boolean;
+}
+
+/** The user, API key or command behind a change, for display. */
+export function useOperator({ by, byUserId, byTenantId }: Operator): ShownOperator {
   const t = useTexts(changeTexts);
   const ownTenantId = useMe().tenant.tenantId;
   const isOther = byTenantId !== null && byTenantId !== ownTenantId;
   const tenant = useTenantsByCode([byTenantId]).get(byTenantId ?? '');
-  const hasAccount = byUserId !== null && byTenantId !== null;
-  const names = useUserNames(hasAccount ? [byUserId] : [], isOther ? byTenantId : undefined);
-  const name = (byUserId !== null && names.get(byUserId)) || by || t.system;
+  // A command that writes for no user may have recorded the id 0.
+  const names = useUserNames(byUserId && byTenantId !== null ? [byUserId] : [], isOther ? byTenantId : undefined);
+  const userName = byUserId === null ? undefined : names.get(byUserId);
+  const name = userName || by || t.system;
   return {
     name: isOther ? t.userOfTenant(name, tenant?.tenantName || t.tenantCode(byTenantId)) : name,
     account: isOther ? `${by} ${byTenantId}` : by,
+    isUser: userName !== undefined,
   };
+}
+
+/** The name of the operator, with a link to their page if they are a user. */
+export function OperatorLink({ operator }: { operator: Operator }) {
+  const { name, account, isUser } = useOperator(operator);
+  const { byUserId, byTenantId } = operator;
+  return (
+    <span title={account}>
+      {byUserId !== null && isUser ? (
+        <PersonLink id={byUserId} tenantId={byTenantId ?? undefined}>
+          {name}
+        </PersonLink>
+      ) : (
+        name
+      )}
+    </span>
+  );
 }
 
 /** The tenant that a change belongs to, unless it is clear: the current one, or the operator's, which is shown with their name. */

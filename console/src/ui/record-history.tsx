@@ -1,0 +1,79 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Button } from 'antd';
+import { type AuditEntry, api } from '../api.ts';
+import { useTexts } from '../language.ts';
+import { queryKeys } from '../query-keys.ts';
+import { ActionTag, formatDateTime } from './change-summary.tsx';
+import { changeTexts } from './change-texts.ts';
+import { FieldChanges } from './field-changes.tsx';
+import { OperatorLink } from './operator.tsx';
+import { Empty, LoadError, Loading } from './states.tsx';
+
+interface HistoryOf {
+  resource: 'department' | 'user';
+  id: number;
+  /** The tenant of the record, if it is not the current one. */
+  tenantId?: string | undefined;
+}
+
+const PAGE_SIZE = 20;
+
+/** The changes of a record, newest first. They remain when it is deleted. */
+export const useRecordHistory = ({ resource, id, tenantId }: HistoryOf) =>
+  useInfiniteQuery({
+    queryKey: resource === 'user' ? queryKeys.users.history(id, tenantId) : queryKeys.departments.history(id, tenantId),
+    queryFn: ({ pageParam, signal }) =>
+      api.listChanges(
+        {
+          resource,
+          resourceId: String(id),
+          below: false,
+          limit: PAGE_SIZE,
+          ...(tenantId ? { tenantId } : {}),
+          ...(pageParam ? { cursor: pageParam } : {}),
+        },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ data: { next } }) => next ?? undefined,
+    staleTime: 0,
+  });
+
+export function RecordHistory(props: HistoryOf) {
+  const t = useTexts(changeTexts);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useRecordHistory(props);
+  if (error && !data) return <LoadError error={error} onRetry={refetch} />;
+  if (!data) return <Loading />;
+  const rows = data.pages.flatMap(({ data: { rows } }) => rows);
+  if (rows.length === 0) return <Empty text={t.noHistory} />;
+  return (
+    <>
+      <ol className="item-list" aria-label={t.history}>
+        {rows.map((change) => (
+          <HistoryEntry key={change.id} change={change} tenantId={props.tenantId} />
+        ))}
+      </ol>
+      {hasNextPage && (
+        <Button type="link" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
+          {t.olderHistory}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function HistoryEntry({ change, tenantId }: { change: AuditEntry; tenantId: string | undefined }) {
+  const { action, time, before, after } = change;
+  return (
+    <li className="history-entry">
+      <div className="change-title">
+        <ActionTag action={action} />
+        <span className="secondary history-operator">
+          <OperatorLink operator={change} />
+          <span>{formatDateTime(time)}</span>
+        </span>
+      </div>
+      {(before || after) && <FieldChanges change={change} tenantId={tenantId} />}
+    </li>
+  );
+}
