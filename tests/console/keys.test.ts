@@ -4,6 +4,7 @@ import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, shareConsole
 import { operationsOf, readDocument } from '../support/openapi.ts';
 import { credentialsOf } from './departments-page.ts';
 import { KEYS, startKeys } from './keys-page.ts';
+import { expectAlignedActions } from './page-actions.ts';
 
 const { service, page, rowOf, dialogOf, readDepartmentsWith, takeShownKey } = await startKeys(await shareConsole());
 
@@ -58,6 +59,7 @@ test('a key is created with permissions and limits, is shown once, and works', a
   );
   assert.match(row.expiresTime, / 23:59:59$/);
   await rowOf('工资系统').getByText('查看部门、查看用户').waitFor();
+  await expectAlignedActions(page);
   await rowOf('工资系统').getByText('含下级租户').waitFor();
   expectNoCspViolations(page);
 });

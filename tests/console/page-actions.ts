@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 
-/** Helpers for double clicks, slow requests and pages that have to settle. */
+/** Helpers for double clicks, aligned actions, slow requests and pages that have to settle. */
 
 /** Clicks twice. The second click comes after the form is validated and before the screen shows that it is being saved. */
 export const clickTwice = (button: Locator) =>
@@ -10,6 +10,18 @@ export const clickTwice = (button: Locator) =>
     for (let tick = 0; tick < 200; tick++) await undefined;
     element.click();
   });
+
+/** Expects that the actions of a table's rows are below each other, and their heading above them. */
+export async function expectAlignedActions(page: Page): Promise<void> {
+  const { heading, edges } = (await page.evaluate(`(() => ({
+    heading: getComputedStyle(document.querySelector('thead th:last-child')).textAlign,
+    edges: [...document.querySelectorAll('tbody .row-actions')].map((actions) =>
+      [...actions.children].slice(-2).map((action) => Math.round(action.getBoundingClientRect().right)).join()),
+  }))()`)) as { heading: string; edges: string[] };
+  assert.equal(heading, 'end');
+  assert.ok(edges.length > 0);
+  assert.equal(new Set(edges).size, 1, edges.join(' '));
+}
 
 /** Holds requests with this method and path until `release` is called. `requests` are their bodies. */
 export async function holdRequests(page: Page, method: string, path: string) {

@@ -4,6 +4,7 @@ import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, shareConsole
 import { expectError } from '../support/expect.ts';
 import { PASSWORD } from '../support/service.ts';
 import { credentialsOf } from './departments-page.ts';
+import { expectAlignedActions } from './page-actions.ts';
 import { startPeople } from './people-page.ts';
 
 const fixture = await shareConsole();
@@ -41,6 +42,7 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await shown.getByRole('button', { name: '关闭', exact: true }).last().click();
   await rowOf('王小明').getByText('生产经理').waitFor();
   await rowOf('王小明').getByText('研发部').waitFor();
+  await expectAlignedActions(page);
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal((await page.content()).includes(password), false, 'the password is shown only once');
   const xiaoming = await fixture.service.logIn(tenantId, 'xiaoming', password);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import { expectNoAxeViolations, logInOnPage, navigate, PHONE } from '../support/console.ts';
+import { expectAlignedActions } from './page-actions.ts';
 import { startTenants } from './tenants-page.ts';
 
 await avoidMidnight();
@@ -29,6 +30,8 @@ test('a tenant has the same state in the table, the tree, the timeline and on it
     ['停用分部', '停用'],
   ] as const;
   for (const [name, state] of states) assert.equal(await row(name).locator('.status-tag').innerText(), state);
+  // Not all of them can be renewed.
+  await expectAlignedActions(page);
   await page.getByRole('tree').getByRole('treeitem', { name: '榕树集团' }).locator('.tree-caret').click();
   for (const [name, state] of states.slice(1))
     await page.getByRole('tree').getByRole('treeitem', { name }).getByText(state, { exact: true }).waitFor();
@@ -180,6 +183,9 @@ test('on a phone in dark mode the tenant screens are accessible and not wider th
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, screen);
   };
   await page.getByRole('link', { name: '华南分公司', exact: true }).waitFor();
+  const item = page.locator('.tenants-phone-list li', { hasText: '华南分公司' });
+  for (const text of ['即将到期', dateInDays(21), '剩余 21 天']) await item.getByText(text, { exact: true }).waitFor();
+  await item.getByRole('button', { name: '续期：华南分公司' }).waitFor();
   await expectFits('list');
   await page.getByText('时间线', { exact: true }).click();
   await page.getByRole('list', { name: '时间线' }).waitFor();

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { expectNoAxeViolations, expectNoCspViolations, logInOnPage } from '../support/console.ts';
 import { Receiver } from '../support/receiver.ts';
 import { credentialsOf } from './departments-page.ts';
+import { expectAlignedActions } from './page-actions.ts';
 import { startWebhooks, WEBHOOKS } from './webhooks-page.ts';
 
 const { service, page, rowOf, dialogOf, deliveries, read, chooseAction } = await startWebhooks();
@@ -48,6 +49,7 @@ test('a webhook is registered with chosen kinds, and its secret is shown once an
   assert.equal((await page.content()).includes(secret), false, 'the secret is shown only once');
   const row = rowOf('工资系统');
   await row.getByText('用户：全部、部门：删除、提醒：全部').waitFor();
+  await expectAlignedActions(page);
   await row.getByText('暂无投递').waitFor();
   const [{ id }] = (await admin.get(`${WEBHOOKS}/list`)).data.rows;
   const { name, kinds, status } = await read(admin, id);

@@ -57,7 +57,7 @@ export function KeyActions({ apiKey, onEdit }: { apiKey: Key; onEdit: () => void
     },
   ];
   return (
-    <div className="keys-actions">
+    <div className="row-actions">
       <Button type="link" size="small" onClick={onEdit} aria-label={t.editOf(name)}>
         {t.edit}
       </Button>

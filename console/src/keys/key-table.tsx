@@ -68,7 +68,7 @@ export function KeyTable({ rows, loading, onEdit }: Props) {
               <span className="secondary">{t.neverUsed}</span>
             ),
         },
-        { key: 'actions', title: t.actions, width: 120, render: (_, key) => renderActions(key) },
+        { key: 'actions', title: t.actions, width: 120, align: 'end', render: (_, key) => renderActions(key) },
       ]}
     />
   );

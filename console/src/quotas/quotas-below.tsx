@@ -91,7 +91,17 @@ function Rows({ rows }: { rows: QuotaBelow[] }) {
           width: 170,
           render: (_, row) => <RunsOut quota={row} recent={row.recent} />,
         },
-        { key: 'actions', title: u.actions, width: 230, render: (_, row) => <QuotaTotal tenant={row} quota={row} /> },
+        {
+          key: 'actions',
+          title: u.actions,
+          width: 230,
+          align: 'end',
+          render: (_, row) => (
+            <div className="row-actions">
+              <QuotaTotal tenant={row} quota={row} />
+            </div>
+          ),
+        },
       ]}
     />
   );

@@ -104,7 +104,9 @@ function UseRow({ use, tenantId }: { use: QuotaUse; tenantId: string | undefined
         </div>
       </div>
       <span className={refundTime ? 'quotas-amount quotas-refunded' : 'quotas-amount'}>{amount.toLocaleString()}</span>
-      {!refundTime && !archived && <RefundButton use={use} tenantId={tenantId} />}
+      <span className="row-actions quotas-refund">
+        {!refundTime && !archived && <RefundButton use={use} tenantId={tenantId} />}
+      </span>
     </li>
   );
 }

@@ -68,6 +68,7 @@ export function ActionMenu({ tenant, compact = false }: Props) {
           <Button
             ref={button}
             type="text"
+            size="small"
             loading={isPending}
             icon={<MoreOutlined />}
             aria-label={t.moreOf(name)}

@@ -63,6 +63,7 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
       title: t.actions,
       key: 'actions',
       width: 140,
+      align: 'end',
       render: (_, tenant) => <RowActions tenant={tenant} />,
     },
   ];
@@ -82,6 +83,7 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
 
 function PhoneList({ rows, sortedByEnd, onSortByEnd }: TableProps) {
   const t = useTexts(tenantsTexts);
+  const f = useTexts(fieldTexts);
   return (
     <>
       <Button
@@ -95,14 +97,17 @@ function PhoneList({ rows, sortedByEnd, onSortByEnd }: TableProps) {
       <ul className="item-list tenants-phone-list">
         {rows.map((tenant) => (
           <li key={tenant.id}>
-            <div className="tenants-phone-item">
-              <TenantName tenant={tenant} />
-              <div className="secondary">
-                <TenantStateTag tenant={tenant} /> <UsersOfLimit tenant={tenant} />
-              </div>
+            <TenantName tenant={tenant} />
+            <div className="tenants-phone-facts">
+              <TenantStateTag tenant={tenant} />
+              {tenant.endTime && <span>{tenant.endTime}</span>}
               <PeriodStatus tenant={tenant} />
             </div>
-            <RowActions tenant={tenant} />
+            <div className="tenants-phone-facts">
+              {tenant.users !== undefined && <span className="secondary">{f.accountCount}</span>}
+              <UsersOfLimit tenant={tenant} />
+              <RowActions tenant={tenant} />
+            </div>
           </li>
         ))}
       </ul>
@@ -154,7 +159,7 @@ function RowActions({ tenant }: { tenant: ListedTenant }) {
   const isOwn = useMe().tenant.id === tenant.id;
   const name = tenant.tenantName || tenant.tenantId;
   return (
-    <span className="tenants-row-actions">
+    <span className="row-actions">
       {!isOwn && NEEDS_RENEWAL.has(getTenantState(tenant)) && <RenewButton tenant={tenant} type="link" />}
       <Link to={`/people?tenantId=${tenant.tenantId}`} aria-label={t.usersOf(name)}>
         {t.users}

@@ -32,7 +32,11 @@ export function QuotaList({ quotas, pathOf, renderActions }: Props) {
             {t.left}
           </th>
           <th scope="col">{t.period}</th>
-          {renderActions && <th scope="col">{t.actions}</th>}
+          {renderActions && (
+            <th scope="col" className="quota-actions">
+              {t.actions}
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>

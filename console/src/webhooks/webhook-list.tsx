@@ -78,7 +78,13 @@ function Rows({ onCreate }: { onCreate: () => void }) {
         { key: 'kinds', title: t.kinds, width: '24%', render: (_, webhook) => <KindList webhook={webhook} /> },
         { key: 'status', title: t.status, width: 150, render: (_, webhook) => <WebhookStatus webhook={webhook} /> },
         { key: 'last', title: t.lastDelivery, width: 220, render: (_, webhook) => <LastDelivery webhook={webhook} /> },
-        { key: 'actions', title: t.actions, width: 120, render: (_, webhook) => <RowActions webhook={webhook} /> },
+        {
+          key: 'actions',
+          title: t.actions,
+          width: 120,
+          align: 'end',
+          render: (_, webhook) => <RowActions webhook={webhook} />,
+        },
       ]}
     />
   );
@@ -97,7 +103,7 @@ function RowActions({ webhook }: { webhook: Webhook }) {
   const t = useTexts(webhooksTexts);
   const form = useWebhookForm();
   return (
-    <div className="webhooks-actions">
+    <div className="row-actions">
       <Button
         type="link"
         size="small"

@@ -44,11 +44,11 @@ export function UserActions({ user, onEdit, onAction, canMove, department }: Pro
         ]),
   ];
   return (
-    <div className="user-actions">
+    <div className="row-actions">
       <Button type="link" size="small" onClick={() => onEdit(user)} aria-label={t.editOf(getDisplayName(user))}>
         {t.edit}
       </Button>
-      {items.length > 0 && (
+      {items.length > 0 ? (
         <Dropdown trigger={['click']} menu={{ items }} autoFocus placement="bottomRight">
           <Button
             ref={button}
@@ -59,6 +59,8 @@ export function UserActions({ user, onEdit, onAction, canMove, department }: Pro
             aria-haspopup="menu"
           />
         </Dropdown>
+      ) : (
+        <span className="row-actions-gap" />
       )}
     </div>
   );

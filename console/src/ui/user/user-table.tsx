@@ -176,7 +176,7 @@ export function UserTable({
                 render: (time: string) => <span title={time}>{time.slice(0, 10)}</span>,
               },
             ]),
-        { key: 'actions', title: t.actions, width: 100, render: (_, user) => renderActions(user) },
+        { key: 'actions', title: t.actions, width: 100, align: 'end', render: (_, user) => renderActions(user) },
       ]}
     />
   );
