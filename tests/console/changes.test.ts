@@ -54,6 +54,10 @@ test('the audit log has one row for one action, a heading for each day, and filt
     const days = await list.getByRole('heading', { level: 2 }).count();
     return days === 1 && (await deletion.count()) === 1;
   });
+  // A day that is not in the calendar is ignored.
+  await visit(page, '/changes?to=2020-02-31');
+  await deletion.waitFor();
+  assert.equal(await list.getByLabel('结束日期').inputValue(), '');
   expectNoCspViolations(page);
 });
 

@@ -1,4 +1,5 @@
 import type { AuditFilter } from '../api.ts';
+import { parseDay } from '../ui/day-picker.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
 
 export const RESOURCES = ['department', 'user', 'tenant', 'login', 'webhook', 'key', 'quota', 'notice'] as const;
@@ -24,7 +25,6 @@ export interface ChangesParams {
   tenant: string | null;
 }
 
-const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 const matchOrNull = (text: string | null, pattern: RegExp) => (text && pattern.test(text) ? text : null);
 
 export function useChangesParams(): [
@@ -38,8 +38,8 @@ export function useChangesParams(): [
     action: ACTIONS.find((action) => action === search.get('action')) ?? null,
     by: search.get('by') ?? '',
     user: search.get('user') || null,
-    from: matchOrNull(search.get('from'), DATE_PATTERN),
-    to: matchOrNull(search.get('to'), DATE_PATTERN),
+    from: parseDay(search.get('from')) ?? null,
+    to: parseDay(search.get('to')) ?? null,
     tenant: matchOrNull(search.get('tenant'), /^(own|\w{1,18})$/),
   };
   return [params, update];

@@ -8,7 +8,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
-import { DayPicker, endOfDay, formatDay, parseDay } from '../ui/day-picker.tsx';
+import { DayPicker, endOfDay, formatDay, parsePastDay } from '../ui/day-picker.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
@@ -39,7 +39,7 @@ function PastTreeContent() {
   const t = useTexts(pastTreeTexts);
   const navigate = useNavigate();
   const [search, update] = useUrlParams();
-  const day = parseDay(search.get('day')) ?? formatDay(dayjs().subtract(1, 'month'));
+  const day = parsePastDay(search.get('day')) ?? formatDay(dayjs().subtract(1, 'month'));
   /** The departments that were expanded or, at the top level, collapsed. */
   const [toggled, setToggled] = useState<ReadonlySet<number>>(new Set());
   const { data, error, refetch } = useQuery({

@@ -5,7 +5,7 @@ import { Link, useNavigate, useParams } from 'react-router';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { useIsAdministrator } from '../session.ts';
-import { DayPicker, getToday, parseDay } from '../ui/day-picker.tsx';
+import { DayPicker, getToday, parsePastDay } from '../ui/day-picker.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { restoreFocus } from '../ui/restore-focus.ts';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
@@ -27,8 +27,8 @@ const parseLevels = (text: string | null) =>
   text === 'all' ? Number.POSITIVE_INFINITY : LEVELS.includes(text ?? '') ? Number(text) : undefined;
 
 /** The chart of today is the current one, with numbers of users, and not the one at the end of a day. */
-function parsePastDay(text: string | null): string | undefined {
-  const day = parseDay(text);
+function parseChartDay(text: string | null): string | undefined {
+  const day = parsePastDay(text);
   return day === getToday() ? undefined : day;
 }
 
@@ -40,7 +40,7 @@ export default function Chart() {
   const t = useTexts(chartTexts);
   const shared = useTexts(uiTexts);
   const [search, update] = useUrlParams();
-  const day = parsePastDay(search.get('day'));
+  const day = parseChartDay(search.get('day'));
   const administrator = useIsAdministrator();
   if (!day || administrator) return <ChartContent day={day} />;
   return (

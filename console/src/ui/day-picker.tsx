@@ -10,11 +10,16 @@ const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 export const formatDay = (time: Dayjs): string => time.format(DAY_FORMAT);
 export const getToday = (): string => formatDay(dayjs());
 
-/** Parses a day from the URL. Returns undefined if there is no such day, or if it is in the future. */
+/** Reads a day of the URL. Returns undefined if it is not in the calendar. */
 export function parseDay(text: string | null): string | undefined {
   // Without the comparison, the 31st of February would be a day of March.
-  const isDay = text !== null && DAY_PATTERN.test(text) && formatDay(dayjs(text)) === text;
-  return isDay && text <= getToday() ? text : undefined;
+  return text !== null && DAY_PATTERN.test(text) && formatDay(dayjs(text)) === text ? text : undefined;
+}
+
+/** The same for a day that must not be in the future. */
+export function parsePastDay(text: string | null): string | undefined {
+  const day = parseDay(text);
+  return day && day <= getToday() ? day : undefined;
 }
 
 /** The end of a day, but not a time in the future. */
