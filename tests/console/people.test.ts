@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, shareConsole } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { PASSWORD } from '../support/service.ts';
-import { credentialsOf } from './departments-page.ts';
+import { credentialsOf, waitForValue } from './departments-page.ts';
 import { expectAlignedActions } from './page-actions.ts';
 import { startPeople } from './people-page.ts';
 
@@ -39,6 +39,12 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await shown.getByRole('button', { name: '复制密码' }).click();
   await page.getByText('已复制').waitFor();
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), password);
+  await shown.getByRole('button', { name: '复制登录信息' }).click();
+  const details = `租户编号：${tenantId}\n用户名：xiaoming\n密码：${password}`;
+  await waitForValue(
+    () => page.evaluate('navigator.clipboard.readText()'),
+    (copied) => copied === details,
+  );
   await shown.getByRole('button', { name: '关闭', exact: true }).last().click();
   await rowOf('王小明').getByText('生产经理').waitFor();
   await rowOf('王小明').getByText('研发部').waitFor();

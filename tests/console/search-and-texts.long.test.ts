@@ -146,5 +146,5 @@ test('texts can be copied on plain http, where the Clipboard API is missing', as
   await page.getByRole('button', { name: '创建租户' }).click();
   await page.getByRole('button', { name: '复制登录信息' }).click();
   await page.getByText('已复制').waitFor();
-  assert.match(String(await page.evaluate('window.copiedText')), /first/);
+  assert.match(String(await page.evaluate('window.copiedText')), /用户名：first/);
 });

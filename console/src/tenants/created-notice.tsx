@@ -7,6 +7,7 @@ import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { getTenantState, type TenantState } from '../ui/tenant-period.ts';
+import { uiTexts } from '../ui/texts.ts';
 import { useCopy } from '../ui/use-copy.ts';
 import { fieldTexts } from './field-texts.ts';
 import { tenantsTexts } from './texts.ts';
@@ -39,6 +40,7 @@ export function CreatedNotice({
 }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
+  const { labelled } = useTexts(uiTexts);
   const copy = useCopy();
   const [password] = useState(() => takePassword(tenant.id));
   const loginUrl = `${window.location.origin}/login`;
@@ -54,7 +56,7 @@ export function CreatedNotice({
     ended: t.loginEnded,
   };
   const warning = warnings[getTenantState(tenant)];
-  const loginText = loginInfo.map(({ label, value }) => `${label}: ${value}`).join('\n');
+  const loginText = loginInfo.map(({ label, value }) => labelled(label, value)).join('\n');
   return (
     <Card className="tenants-created margin-bottom" role="status">
       <h2>

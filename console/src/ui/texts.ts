@@ -63,6 +63,7 @@ export const uiTexts = defineTexts({
     wasDeleted: (name: string) => `“${name}”已被删除`,
     history: '变更历史',
     changedJustNow: (user: string) => `${user} 刚刚修改`,
+    labelled: (label: string, value: string) => `${label}：${value}`,
   },
   en: {
     product: 'Banyan',
@@ -126,5 +127,6 @@ export const uiTexts = defineTexts({
     wasDeleted: (name: string) => `“${name}” was deleted`,
     history: 'History',
     changedJustNow: (user: string) => `Just changed by ${user}`,
+    labelled: (label: string, value: string) => `${label}: ${value}`,
   },
 });

@@ -1,6 +1,7 @@
 import { CopyOutlined } from '@ant-design/icons';
 import { Alert, Button } from 'antd';
 import { useTexts } from '../../language.ts';
+import { uiTexts } from '../texts.ts';
 import { useCopy } from '../use-copy.ts';
 import { bulkActionTexts } from './texts.ts';
 
@@ -14,8 +15,9 @@ export interface Credentials {
 export function NewCredentials({ credentials, onClose }: { credentials: Credentials[]; onClose?: () => void }) {
   const t = useTexts(bulkActionTexts);
   const copy = useCopy();
+  const { labelled } = useTexts(uiTexts);
   const format = ({ tenantId, userName, password }: Credentials) =>
-    `${t.tenant}: ${tenantId}\n${t.user}: ${userName}\n${t.passwordLabel}: ${password}`;
+    [labelled(t.tenant, tenantId), labelled(t.user, userName), labelled(t.passwordLabel, password)].join('\n');
   return (
     <>
       <Alert type="warning" showIcon title={t.shownOnce} className="margin-bottom" />
