@@ -20,25 +20,30 @@ const { exact, sales } = await createDepartments(company, {
   sales: { deptName: '销售部', orderNum: 1001 },
 });
 
-test('the department that has exactly the searched name comes first in the tree panel and in every picker', async () => {
+test('the department that has exactly the searched name comes first in the tree panel and in every picker, which load more', async () => {
   const page = await fixture.logIn(credentials, `/departments/${sales}`);
   await page.getByRole('textbox', { name: '搜索部门' }).fill('研发部');
   const results = page.locator('button.departments-result');
   await results.nth(49).waitFor();
   assert.equal(await results.first().locator('span').first().innerText(), '研发部');
 
-  const expectExactFirst = async (label: string) => {
+  const expectExactFirst = async (label: string, loadMore: () => Promise<void>) => {
     await page.getByRole('dialog').getByLabel(label, { exact: true }).fill('研发部');
     const options = page.locator('.department-option');
     await options.nth(1).waitFor();
     assert.equal((await options.first().innerText()).split('\n')[0]?.trim(), '研发部');
-    await page.getByText('还有更多结果，请输入更完整的名称').waitFor();
+    const hint = page.getByText('已显示前 51 个结果，可输入更完整的名称');
+    await hint.waitFor();
+    await loadMore();
+    await hint.waitFor({ state: 'detached' });
+    await page.keyboard.press('ArrowUp');
+    await options.getByText('第 58 研发部').waitFor();
   };
   await page.getByRole('button', { name: '移动…' }).click();
-  await expectExactFirst('新的上级部门');
+  await expectExactFirst('新的上级部门', () => page.keyboard.press('PageDown'));
   await fixture.logIn(credentials, '/people');
   await page.getByRole('button', { name: '新建用户' }).click();
-  await expectExactFirst('主部门');
+  await expectExactFirst('主部门', () => page.getByRole('button', { name: '加载更多结果' }).click());
 });
 
 test('the audit log filters by part of a user name while it is typed', async () => {

@@ -1,4 +1,4 @@
-import { Select, Spin } from 'antd';
+import { Button, Select, Spin } from 'antd';
 import {
   type AriaAttributes,
   type ComponentProps,
@@ -66,7 +66,12 @@ export function DepartmentMultiPicker({ value = [], onChange, ...props }: Multip
 /** Attributes of the text field: antd's are those of a list. */
 const FieldAria = createContext<AriaAttributes>({});
 
-const Field = (props: ComponentProps<'input'>) => <input {...props} {...useContext(FieldAria)} />;
+function Field(props: ComponentProps<'input'>) {
+  const active = props['aria-activedescendant'];
+  // antd names an option that does not exist if none can be selected.
+  const existing = active?.endsWith('_-1') ? undefined : active;
+  return <input {...props} aria-activedescendant={existing} {...useContext(FieldAria)} />;
+}
 
 const FIELD_COMPONENTS = { input: Field };
 
@@ -150,6 +155,9 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf,
       // It closes the popup, not the dialog around it. antd would close it later, unless another key is pressed.
       event.stopPropagation();
       handleOpenChange(false);
+    } else if (keyword && event.key === 'PageDown' && search.hasMore) {
+      event.preventDefault();
+      search.loadMore();
     } else if (!keyword && TREE_KEYS.has(event.key) && !(event.key === 'Enter' && event.repeat))
       treeKeys.current?.(event);
   };
@@ -180,6 +188,8 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf,
         labelRender={({ value }) => <DepartmentLabel path={getPath(value as number)} />}
         showSearch={{ filterOption: false, searchValue: text, onSearch: setText }}
         loading={search.isLoading}
+        // antd would select the first result again when more are loaded, and Enter would then select the wrong one.
+        defaultActiveFirstOption={search.hasOnePage}
         notFoundContent={
           search.isLoading ? <Spin size="small" /> : search.error ? getErrorMessage(search.error) : t.notFound
         }
@@ -197,7 +207,7 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf,
           keyword ? (
             <>
               {results}
-              {search.hasMore && <p className="secondary department-picker-more">{t.moreResults}</p>}
+              {search.hasMore && <MoreResults {...search} />}
             </>
           ) : (
             opening && (
@@ -218,5 +228,31 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf,
         }
       />
     </FieldAria>
+  );
+}
+
+type MoreProps = Pick<ReturnType<typeof useDepartmentSearch>, 'rows' | 'error' | 'isLoadingMore' | 'loadMore'>;
+
+/** Below the results, if there are more. The text field keeps the focus, so a key loads them too. */
+function MoreResults({ rows, error, isLoadingMore, loadMore }: MoreProps) {
+  const t = useTexts(departmentTexts);
+  return (
+    <p className="department-picker-more">
+      <span className="secondary" role="status">
+        {error ? getErrorMessage(error) : t.moreResults(rows.length)}
+      </span>{' '}
+      <Button
+        type="link"
+        size="small"
+        tabIndex={-1}
+        title="PageDown"
+        aria-keyshortcuts="PageDown"
+        loading={isLoadingMore}
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={loadMore}
+      >
+        {t.loadMoreResults}
+      </Button>
+    </p>
   );
 }

@@ -12,7 +12,8 @@ export const departmentTexts = defineTexts({
     none: '暂无部门',
     notFound: '未找到部门',
     topLevel: '顶级部门',
-    moreResults: '还有更多结果，请输入更完整的名称',
+    moreResults: (count: number) => `已显示前 ${count} 个结果，可输入更完整的名称缩小范围。`,
+    loadMoreResults: '加载更多结果',
   },
   en: {
     unnamed: (id: number) => `Unnamed department ${id}`,
@@ -24,6 +25,7 @@ export const departmentTexts = defineTexts({
     none: 'No departments yet',
     notFound: 'No departments found',
     topLevel: 'Top level',
-    moreResults: 'There are more results. Enter more of the name.',
+    moreResults: (count: number) => `The first ${count} results are shown. Enter more of the name to narrow them down.`,
+    loadMoreResults: 'Load more results',
   },
 });
