@@ -52,6 +52,7 @@ export const queryKeys = {
     detail: (id: string) => ['tenants', 'detail', id],
     editForm: (id: string) => ['tenants', 'detail', id, 'edit'],
     path: (id: string | undefined) => ['tenants', 'detail', id, 'path'],
+    nameOn: (id: string, day: string | undefined) => ['tenants', 'detail', id, 'name', day],
     lists: ['tenants', 'list'],
     list: (filter: object) => ['tenants', 'list', filter],
     trees: ['tenants', 'tree'],

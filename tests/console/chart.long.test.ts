@@ -298,6 +298,7 @@ test('the chart of a day keeps its day when root and levels change, loads cards 
   await option.click();
   await page.waitForURL(({ pathname, search }) => pathname !== '/chart' && search === `?day=${day}&levels=1`);
   const path = page.getByRole('navigation', { name: '上级路径' });
+  await path.getByRole('link', { name: '旧公司' }).waitFor();
   await path.getByRole('link', { name: '旧总部' }).waitFor();
   await path.getByRole('link', { name: '旧车间' }).click();
   await card(page, '旧班组').waitFor();

@@ -87,7 +87,10 @@ const createTenantCard = (name: string): Card => ({
 });
 
 /** The name of the tenant on the day. On days before its first change, it has the current name. */
-async function readTenantName({ tenant, day }: ChartRequest, signal?: AbortSignal): Promise<string> {
+export async function readTenantName(
+  { tenant, day }: Pick<ChartRequest, 'tenant' | 'day'>,
+  signal?: AbortSignal,
+): Promise<string> {
   if (!day) return tenant.name;
   try {
     const { data } = await api.readTenant(tenant.id, signal, { asOf: endOfDay(day) });

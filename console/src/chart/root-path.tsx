@@ -5,12 +5,19 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { endOfDay } from '../ui/day-picker.tsx';
+import { readTenantName } from './read-chart.ts';
 import { chartTexts } from './texts.ts';
 
 /** The path to the root of the chart, on its day. Errors are not shown here: the chart itself shows them. */
 export function RootPath({ id, day }: { id: string; day: string | undefined }) {
   const t = useTexts(chartTexts);
   const { tenant } = useMe();
+  const currentName = tenant.tenantName || tenant.tenantId;
+  const { data: pastName } = useQuery({
+    queryKey: queryKeys.tenants.nameOn(tenant.id, day),
+    queryFn: ({ signal }) => readTenantName({ tenant: { id: tenant.id, name: currentName }, day }, signal),
+    enabled: day !== undefined,
+  });
   const { data = [] } = useQuery({
     queryKey: queryKeys.departments.path(id, day),
     queryFn: ({ signal }) => readPath(id, day && endOfDay(day), signal),
@@ -20,7 +27,7 @@ export function RootPath({ id, day }: { id: string; day: string | undefined }) {
     <nav aria-label={t.path}>
       <ol className="chart-path">
         <li>
-          <Link to={`/chart${search}`}>{tenant.tenantName || tenant.tenantId}</Link>
+          <Link to={`/chart${search}`}>{day ? (pastName ?? '…') : currentName}</Link>
         </li>
         {data.map(({ deptId, deptName }) => (
           <li key={deptId} aria-current={String(deptId) === id ? 'page' : undefined}>
