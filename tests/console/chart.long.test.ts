@@ -284,6 +284,21 @@ test('a chart of 10,000 departments opens, expands, zooms out and is exported wi
   expectNoCspViolations(page);
 });
 
+test('a branch that is too large to be counted shows the users of the department itself, and says so', async () => {
+  const page = await fixture.logIn(credentials, '/home');
+  await page.route('**/children?*', async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    for (const row of json.data.rows) delete row.branchUserCount;
+    await route.fulfill({ response, json });
+  });
+  await visit(page, '/chart');
+  await page.getByRole('treeitem', { name: '产品研发中心，负责人 陈晓东，直属 0 人', exact: true }).waitFor();
+  await page.getByRole('treeitem', { name: '前端组，未设置负责人，直属 3 人', exact: true }).waitFor();
+  await page.getByRole('treeitem', { name: '后端组，未设置负责人，0 人', exact: true }).waitFor();
+  await page.unroute('**/children?*');
+});
+
 test('the chart of a day keeps its day when root and levels change, loads cards of that day and names it in print', async () => {
   const { admin, newPlant, day } = await startPastChart(fixture);
   const page = await fixture.logIn(credentialsOf(admin), `/chart?day=${day}`);

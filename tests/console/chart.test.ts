@@ -58,6 +58,7 @@ test('administrators open the chart as it was at the end of a day, and what has 
   await card(page, '旧车间').waitFor();
   await page.getByRole('button', { name: '回到今天' }).click();
   await page.waitForURL(/\/chart$/);
+  await card(page, '新公司，租户，2 人').waitFor();
   await card(page, '新总部，负责人 王芳，1 人').waitFor();
   await card(page, '新车间').waitFor();
   expectNoCspViolations(page);

@@ -68,11 +68,12 @@ interface DrawingProps {
 }
 
 /** The texts of a card, truncated to its width. */
-function getCardTexts({ name, leader, userCount, branchUserCount, disabled, kind }: Card, t: ChartTexts) {
+function getCardTexts(card: Card, t: ChartTexts) {
+  const { name, leader, disabled, kind } = card;
   const width = CARD.width - 2 * PADDING;
   const tagWidth = disabled ? measureText(t.disabled, 12) + 12 : 0;
-  const total = branchUserCount ?? userCount;
-  const count = total === undefined ? '' : t.userCount(total);
+  // There is room for one number.
+  const [count = ''] = getUserCounts(card, t);
   const full = {
     name: name || t.unnamed,
     leader: kind === 'tenant' ? t.tenant : leader ? t.leader(leader) : t.noLeader,
@@ -92,16 +93,18 @@ function getCardTexts({ name, leader, userCount, branchUserCount, disabled, kind
 
 /** The full text of a card, for screen readers and the tooltip. */
 export function describeCard(card: Card, t: ChartTexts): string {
-  const { full, count } = getCardTexts(card, t);
-  const own = ownUsers(card, t);
-  return [full.name, card.disabled && t.disabled, full.leader, count, own].filter(Boolean).join(t.separator);
+  const { full } = getCardTexts(card, t);
+  return [full.name, card.disabled && t.disabled, full.leader, ...getUserCounts(card, t)]
+    .filter(Boolean)
+    .join(t.separator);
 }
 
-/** How many of the users of a branch are in the department itself, if it has others. */
-export const ownUsers = ({ userCount, branchUserCount }: Card, t: ChartTexts): string =>
-  userCount === undefined || branchUserCount === undefined || userCount === branchUserCount
-    ? ''
-    : t.ownUsers(userCount);
+/** The users of the whole branch, then those of the department itself, if there are others. */
+export function getUserCounts({ userCount, branchUserCount, hasChildren }: Card, t: ChartTexts): string[] {
+  const total = branchUserCount ?? (hasChildren ? undefined : userCount);
+  const own = userCount === total ? undefined : userCount;
+  return [...(total === undefined ? [] : [t.userCount(total)]), ...(own === undefined ? [] : [t.ownUsers(own)])];
+}
 
 export const CardDrawing = memo(function CardDrawing({ card, palette, t, active, loading, exported }: DrawingProps) {
   const { disabled, kind, hasChildren, open } = card;

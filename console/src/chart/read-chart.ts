@@ -9,7 +9,7 @@ interface ChartRequest {
   tenant: { id: string; name: string };
   /** The day of the past to show; undefined: now. */
   day: string | undefined;
-  /** Members may not, so they see no total for the root. */
+  /** Members may not, so they see no total for the tenant or the root. */
   canListUsers: boolean;
   /** The number of department levels that are expanded initially. */
   levels: number;
@@ -61,7 +61,10 @@ export async function readChart(request: ChartRequest, signal?: AbortSignal): Pr
     }
     level = expanded.flatMap(({ children = [] }) => children.map((id) => cards.get(id) as Card));
   }
-  return omitTenant(chart);
+  const shown = omitTenant(chart);
+  if (shown.root === TENANT_ID && request.canListUsers && !request.day)
+    rootCard.branchUserCount = (await api.listUsers({ pageSize: 1 }, signal)).data.total;
+  return shown;
 }
 
 /** With a single top-level department, that department is the root: the tenant's card would add nothing. */

@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
-import { ownUsers } from './card-drawing.tsx';
+import { getUserCounts } from './card-drawing.tsx';
 import { type ChartData, TENANT_ID } from './chart-data.ts';
 import { chartTexts } from './texts.ts';
 
@@ -24,11 +24,7 @@ export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onTogg
   const card = activeId ? chart.cards.get(activeId) : undefined;
   const isDeleted = useIsDeleted(chart.day && card?.id);
   if (!card || card.id === TENANT_ID) return null;
-  const facts = [card.leader ? t.leader(card.leader) : t.noLeader];
-  const total = card.branchUserCount ?? card.userCount;
-  if (total !== undefined) facts.push(t.userCount(total));
-  const own = ownUsers(card, t);
-  if (own) facts.push(own);
+  const facts = [card.leader ? t.leader(card.leader) : t.noLeader, ...getUserCounts(card, t)];
   if (card.disabled) facts.push(t.disabled);
   if (isDeleted) facts.push(t.deletedSince);
   return (

@@ -65,7 +65,7 @@ export const chartTexts = defineTexts({
     separator: ', ',
     disabled: 'Disabled',
     userCount: (count: number) => (count === 1 ? '1 user' : `${count} users`),
-    ownUsers: (count: number) => `${count} in the department itself`,
+    ownUsers: (count: number) => `${count} direct`,
     leader: (name: string) => `Leader: ${name}`,
     noLeader: 'No leader',
     more: 'Show more departments',
