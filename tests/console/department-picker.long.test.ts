@@ -1,8 +1,10 @@
 // Only with test:long: department-picker.test.ts selects departments in each way, and the service rejects what is not allowed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, shareConsole } from '../support/console.ts';
+import type { Page } from 'playwright-core';
+import { expectNoAxeViolations, PHONE, shareConsole } from '../support/console.ts';
 import { createCompany, credentialsOf, expectActive, pickerTree, row, selectInTree } from './departments-page.ts';
+import { waitForAnimations } from './page-actions.ts';
 
 const fixture = await shareConsole();
 const { service } = fixture;
@@ -41,4 +43,41 @@ test('a picker does not select departments that are not allowed, and Escape clos
   await move.click();
   await page.getByText('“研发部”已移动').waitFor();
   assert.equal((await admin.get(`/system/dept-api/${research}`)).data.parentId, Number(market));
+});
+
+/** Returns how far the popup of a picker extends beyond the dialog, and what scrolls sideways or is clipped in it. */
+async function measurePopup(page: Page) {
+  await waitForAnimations(page);
+  return page.evaluate(`(() => {
+    const popup = document.querySelector('.department-picker-popup');
+    const [inner, outer] = [popup, document.querySelector('.ant-modal')].map((each) => each.getBoundingClientRect());
+    const scrolling = [...popup.querySelectorAll('*')].filter((element) =>
+      element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX));
+    return {
+      beyond: Math.max(0, outer.left - inner.left, inner.right - outer.right),
+      scrolling: scrolling.map(({ className }) => className),
+      clipped: [...popup.querySelectorAll('.department-path')].filter((path) =>
+        path.getBoundingClientRect().right > inner.right).length,
+      pageScrolls: document.documentElement.scrollWidth > innerWidth,
+    };
+  })()`);
+}
+
+test('on a phone, the popup of a picker fits into the dialog, however long the names and paths are', async () => {
+  const { admin, research, web } = await createCompany(service);
+  const long = await admin.createDepartment({ deptName: '超长名称'.repeat(20), parentId: web });
+  await admin.createDepartment({ deptName: '末级小组', parentId: long });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`, { viewport: PHONE });
+  await page.getByRole('button', { name: '移动…' }).click();
+  const field = page.getByRole('dialog').getByRole('combobox', { name: '新的上级部门' });
+  const list = pickerTree(page);
+  await field.click();
+  for (const name of ['研发部', '前端组']) await row(list, name).locator('[data-act=toggle]').click();
+  await row(list, '超长名称'.repeat(20)).waitFor();
+  const fits = { beyond: 0, scrolling: [], clipped: 0, pageScrolls: false };
+  assert.deepEqual(await measurePopup(page), fits);
+  await field.fill('末级');
+  await page.locator('.department-option', { hasText: '末级小组' }).waitFor();
+  assert.deepEqual(await measurePopup(page), fits);
+  await expectNoAxeViolations(page);
 });
