@@ -1,10 +1,16 @@
 import type { Planned } from './record-plan.ts';
 
-/** Returns the keys whose values differ from those that the last run imported. */
-export const changedKeys = (values: object, importedValues: object): string[] =>
-  Object.entries(values)
-    .filter(([key, value]) => (importedValues as Record<string, unknown>)[key] !== value)
+/**
+ * Returns the keys whose values differ from those that the last run imported; without a last run, all keys. A value that the
+ * last run did not read and that is empty now has not changed: it must not clear what was entered in Banyan.
+ */
+export function changedKeys(values: object, importedValues: object | undefined): string[] {
+  if (!importedValues) return Object.keys(values);
+  const imported = new Map<string, unknown>(Object.entries(importedValues));
+  return Object.entries(values)
+    .filter(([key, value]) => (imported.has(key) ? imported.get(key) !== value : value !== null))
     .map(([key]) => key);
+}
 
 /** A record that exists in Banyan, deleted or not. */
 export interface Existing {
@@ -35,7 +41,7 @@ export function compare<P extends Planned<object>>(
     if (!found) result.missing.push(each);
     else if (found.isDeleted) result.deletedHere.push(each);
     else {
-      const keys = changedKeys(each.values, importedValues.get(each.id) ?? {});
+      const keys = changedKeys(each.values, importedValues.get(each.id));
       if (keys.length > 0) result.changed.push({ planned: each, id: found.id, keys });
     }
   }

@@ -39,6 +39,9 @@ export const RULES = {
     'A password that is not a bcrypt hash (cost 4 to 12) cannot be used. The user is imported, and needs a new password from an administrator.',
   passwordKept:
     'A password that changed in RuoYi is imported only while Banyan still has the imported one. Once a user has logged in to Banyan or changed it there, it stays.',
+  postLink: 'A post that does not exist or belongs to another tenant is left out of the position of its users.',
+  postsMissing:
+    'The database has no table sys_post or sys_user_post that can be read. Positions are not imported, and stay as they are in Banyan.',
   roleLink: 'A role grants nothing if it does not exist, is deleted or disabled, or belongs to another tenant.',
   deletedHere: 'A department or user that was deleted in Banyan is not imported again.',
   vanished: 'What no longer exists in RuoYi stays in Banyan until an administrator deletes it.',
@@ -49,7 +52,7 @@ export type Rule = keyof typeof RULES;
 
 export interface Finding {
   rule: Rule;
-  /** The code of the tenant in RuoYi. */
+  /** The code of the tenant in RuoYi; empty: the whole database. */
   tenant: string;
   /** What it is about, such as `department 1893…`. */
   record: string;

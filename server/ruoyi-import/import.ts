@@ -49,6 +49,7 @@ export interface ImportResult {
 export async function importAll(db: Database, source: Source, options: ImportOptions): Promise<ImportResult> {
   const findings = new Findings();
   const planned = planTenants(source, findings);
+  if (!source.hasPosts) findings.add('postsMissing', '', 'sys_post, sys_user_post');
   const imported = await readTenants(db);
   const rows = groupRows(source, planned);
   const links = indexLinks(source);

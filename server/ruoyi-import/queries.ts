@@ -40,6 +40,7 @@ export const readImportedValues = async (
   return new Map(rows.map(({ externalId, importedValues }) => [externalId, importedValues]));
 };
 
+/** Stores the values of records. Keeps those that this run did not read, because a table is missing. */
 export const storeImportedValues = async (
   tx: Tx,
   tenantId: string,
@@ -52,5 +53,6 @@ export const storeImportedValues = async (
     insert into imported_records (tenant_id, source, kind, external_id, imported_values)
     select ${tenantId}, ${SOURCE}, ${kind}, s.external_id, s.imported_values
     from json_to_recordset(${JSON.stringify(sent)}::text::json) as s (external_id text, imported_values jsonb)
-    on conflict (tenant_id, source, kind, external_id) do update set imported_values = excluded.imported_values`;
+    on conflict (tenant_id, source, kind, external_id)
+      do update set imported_values = imported_records.imported_values || excluded.imported_values`;
 };

@@ -3,6 +3,7 @@ import { isAcceptedHash, isBcrypt } from '../auth/password-hash.ts';
 import { userKey } from '../auth/user-key.ts';
 import { isAllowedUserName } from '../users/user-name.ts';
 import type { Findings } from './findings.ts';
+import { positionOf } from './posts.ts';
 import { isAdministrator, type Links } from './roles.ts';
 import type { Row } from './source.ts';
 import { compareIds, type Placed, repairTree } from './tree.ts';
@@ -24,6 +25,8 @@ export interface DeptValues {
 export interface UserValues {
   userName: string;
   nickName: string | null;
+  /** The names of the user's posts; missing if the database has no posts. */
+  position?: string | null;
   email: string | null;
   phone: string | null;
   status: '0' | '1';
@@ -131,12 +134,14 @@ function planUsers(
     const isUsable = isBcrypt(hash) && isAcceptedHash(hash);
     if (!isUsable) values.report('password');
     const passwordHash = isUsable ? hash : createUnusableHash(id);
+    const position = positionOf(links, code, id, values);
     return {
       id,
       passwordHash,
       values: {
         userName: chooseName(id, row.user_name ?? '', names, values),
         nickName: values.text(row.nick_name, 50),
+        ...(position === undefined ? {} : { position }),
         email: values.email(row.email),
         phone: values.text(row.phonenumber, 32),
         status: values.status(row.status),

@@ -92,7 +92,7 @@ function describeResult(result: ImportResult): string {
 }
 
 const describeFinding = ({ tenant, record, detail }: Finding): string =>
-  `- ${tenant}: ${record}${detail === undefined ? '' : `: ${cell(detail)}`}\n`;
+  `- ${tenant && `${tenant}: `}${record}${detail === undefined ? '' : `: ${cell(detail)}`}\n`;
 
 /** Keeps text of RuoYi from breaking a table or adding markup. */
 const cell = (text: string): string => text.replace(/[\s|<>`]+/g, ' ').slice(0, 200);

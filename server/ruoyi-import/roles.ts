@@ -10,6 +10,8 @@ const SUPER_ADMIN_ID = '1';
 export interface Links {
   roles: ReadonlyMap<string, Row<'sys_role'>>;
   rolesOfUser: ReadonlyMap<string, string[]>;
+  /** Undefined if the database has no table of posts, or of the posts of users. */
+  posts: ReadonlyMap<string, Row<'sys_post'>> | undefined;
   postsOfUser: ReadonlyMap<string, string[]>;
   deptsOfRole: ReadonlyMap<string, string[]>;
 }
@@ -17,6 +19,7 @@ export interface Links {
 export const indexLinks = (source: Source): Links => ({
   roles: new Map(source.sys_role.map((row) => [String(row.role_id), row])),
   rolesOfUser: group(source.sys_user_role.map((row) => [row.user_id, row.role_id])),
+  posts: source.hasPosts ? new Map(source.sys_post.map((row) => [String(row.post_id), row])) : undefined,
   postsOfUser: group(source.sys_user_post.map((row) => [row.user_id, row.post_id])),
   deptsOfRole: group(source.sys_role_dept.map((row) => [row.role_id, row.dept_id])),
 });

@@ -20,7 +20,7 @@ const TABLES = {
   sys_role_dept: ['role_id', 'dept_id'],
   sys_user_role: ['user_id', 'role_id'],
   sys_user_post: ['user_id', 'post_id'],
-  sys_post: ['post_id', 'tenant_id', 'post_code', 'post_name', 'status'],
+  sys_post: ['post_id', 'tenant_id', 'post_code', 'post_name', 'post_sort', 'status'],
 } as const;
 
 type Table = keyof typeof TABLES;
@@ -37,6 +37,8 @@ const REQUIRED: [Table, string[]][] = [
 export type Source = { [T in Table]: Row<T>[] } & {
   /** Later versions of 5.x store the id of a user in `sys_dept.leader`, earlier ones a name. */
   leaderIsUserId: boolean;
+  /** Whether the tables of posts exist. */
+  hasPosts: boolean;
 };
 
 /** Reads everything in one read-only snapshot. The connection is closed before anything is written to Banyan. */
@@ -47,7 +49,8 @@ export async function readSource(url: string): Promise<Source> {
     const rows: [string, ForeignRow[]][] = [];
     for (const [table, columns] of Object.entries(TABLES)) rows.push([table, await database.select(table, columns)]);
     const leaderIsUserId = /int/.test(database.tables.get('sys_dept')?.get('leader') ?? '');
-    return { ...(Object.fromEntries(rows) as { [T in Table]: Row<T>[] }), leaderIsUserId };
+    const hasPosts = database.tables.has('sys_post') && database.tables.has('sys_user_post');
+    return { ...(Object.fromEntries(rows) as { [T in Table]: Row<T>[] }), leaderIsUserId, hasPosts };
   } finally {
     await database.close();
   }

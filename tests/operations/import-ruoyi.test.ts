@@ -277,6 +277,11 @@ test('an import from MariaDB takes the same as one from PostgreSQL', { skip: mis
     const sql = connectOwner({ url: superuserUrl });
     const [row] = await sql`select leader, dept_name from banyan.departments where external_id = ${d(1)}`;
     assert.deepEqual([row?.leader, row?.dept_name], ['王五', '部门1']);
+    const countEngineers = async (database: typeof sql) =>
+      (await database`select count(*) from banyan.users where position = '工程师'`)[0]?.count;
+    const engineers = await countEngineers(sql);
+    assert.ok(engineers > 0);
+    assert.equal(engineers, await countEngineers(superuser));
     const before = await lastChange(sql);
     const again = await run(mariadb, [], databaseUrl);
     assert.equal(again.status, 0, again.output);

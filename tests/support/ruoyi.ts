@@ -37,8 +37,8 @@ const tables = (time: string, leader: string) => ({
   sys_role_dept: 'role_id bigint, dept_id bigint',
   sys_user_role: 'user_id bigint, role_id bigint',
   sys_user_post: 'user_id bigint, post_id bigint',
-  sys_post:
-    'post_id bigint primary key, tenant_id varchar(20), post_code varchar(64), post_name varchar(50), status char(1)',
+  sys_post: `post_id bigint primary key, tenant_id varchar(20), post_code varchar(64), post_name varchar(50), post_sort int,
+    status char(1)`,
 });
 
 /** Creates the tables and inserts the rows. `leader`: a name in early versions, the id of a user in later ones. */
@@ -150,7 +150,14 @@ export function generateRuoyi(
       del_flag: '0',
     });
     const post = next();
-    add('sys_post', { post_id: post, tenant_id: code, post_code: 'se', post_name: '工程师', status: '0' });
+    add('sys_post', {
+      post_id: post,
+      tenant_id: code,
+      post_code: 'se',
+      post_name: '工程师',
+      post_sort: 1,
+      status: '0',
+    });
     for (const dept of depts.slice(0, 2)) add('sys_role_dept', { role_id: common, dept_id: dept.dept_id as string });
     for (const [k, { user_id }] of people.entries()) {
       add('sys_user_role', { user_id: user_id as string, role_id: k === 0 ? admin : common });
