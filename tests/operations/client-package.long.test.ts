@@ -1,25 +1,20 @@
 // Only with test:long: it runs npm, four compilations and a browser; contract/client covers the client itself.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import { before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import { findChromium } from '../support/chromium.ts';
 import { afterFile } from '../support/cleanup.ts';
+import { installClient } from '../support/client-package.ts';
+import { project } from '../support/process.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 
 /** The client as it is published: packed, installed into an empty project, compiled with its types and run. */
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-package-'));
-afterFile(() => fs.rmSync(folder, { recursive: true }));
-const installed = path.join(folder, 'node_modules/@banyan/client');
+const { folder, installed, run, write } = await installClient();
 
 // Serves the files of the package to the browser. Its origin is not that of the service, so the browser needs CORS.
 const files = http.createServer((request, response) => {
@@ -34,20 +29,6 @@ const origin = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
 const service = await startService({ BANYAN_CORS_ORIGINS: origin });
 const admin = await service.createTenant();
 
-/** Runs a program in the project and returns what it printed. */
-async function run(program: string, args: string[], env: Record<string, string> = {}): Promise<string> {
-  const options = { cwd: folder, env: { PATH: process.env.PATH ?? '', HOME: folder, ...env } };
-  const { stdout } = await promisify(execFile)(program, args, options).catch((error) => {
-    throw new Error(`${program} ${args.join(' ')}: ${error.stdout}${error.stderr}`);
-  });
-  return stdout;
-}
-
-const write = (name: string, content: unknown) => {
-  fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-  fs.writeFileSync(path.join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
-};
-
 /** Compiles the files of a folder with the given settings for modules. */
 async function compile(name: string, module: string, moduleResolution: string): Promise<void> {
   const compilerOptions = {
@@ -56,7 +37,7 @@ async function compile(name: string, module: string, moduleResolution: string): 
     target: 'es2022',
     lib: ['es2023'],
     types: ['node'],
-    typeRoots: [path.join(root, 'node_modules/@types')],
+    typeRoots: [path.join(project, 'node_modules/@types')],
     strict: true,
     exactOptionalPropertyTypes: true,
     // Check the declarations of the package too.
@@ -65,7 +46,7 @@ async function compile(name: string, module: string, moduleResolution: string): 
     rootDir: '.',
   };
   write(`${name}/tsconfig.json`, { compilerOptions, include: ['*.ts'] });
-  await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', path.join(folder, name)]);
+  await run(process.execPath, [path.join(project, 'node_modules/typescript/bin/tsc'), '-p', path.join(folder, name)]);
 }
 
 let environment: Record<string, string>;
@@ -75,11 +56,6 @@ before(async () => {
     permissions: ['dept:read', 'dept:write', 'change:read', 'import', 'export'],
   });
   environment = { BANYAN_URL: service.base, BANYAN_KEY: data.key, BANYAN_PASSWORD: PASSWORD };
-  // The client has been built before the tests began.
-  const npm = ['pack', path.join(root, 'client'), '--ignore-scripts', '--json', '--pack-destination', folder];
-  const [packed] = JSON.parse(await run('npm', npm));
-  write('package.json', { name: 'empty', version: '1.0.0', private: true });
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', path.join(folder, packed.filename)]);
 });
 
 const PROGRAM = `
@@ -177,7 +153,7 @@ test('the package has only what it needs, and imports nothing', () => {
     assert.doesNotMatch(text, /node:|\bprocess\.|\bBuffer\b|reference types=/, name);
   }
   const { dependencies, version, license } = JSON.parse(fs.readFileSync(path.join(installed, 'package.json'), 'utf8'));
-  const service = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const service = JSON.parse(fs.readFileSync(path.join(project, 'package.json'), 'utf8'));
   assert.deepEqual([dependencies, version, license], [undefined, service.version, service.license]);
   assert.ok(names.includes('LICENSE'));
   assert.ok(!names.some((name) => /^src|tsconfig|\.built/.test(name)));
