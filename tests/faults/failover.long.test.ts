@@ -1,4 +1,4 @@
-// Only in the long run: each failover takes up to ten seconds of CPU time, and failover.test.ts covers how a service finds the new primary.
+// Only with test:long: each failover takes up to ten seconds of CPU time, and failover.test.ts covers how a service finds the new primary.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { defaultConnectionTiming } from '../../db/driver.ts';

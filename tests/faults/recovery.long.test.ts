@@ -1,4 +1,4 @@
-// Only in the long run: five starts take ten seconds of CPU time, and kill-service.test.ts and recovery.test.ts cover a crash of the service and of PostgreSQL.
+// Only with test:long: five starts take ten seconds of CPU time, and kill-service.test.ts and recovery.test.ts cover a crash of the service and of PostgreSQL.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

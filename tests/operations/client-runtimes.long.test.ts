@@ -1,4 +1,4 @@
-// Only in the long run: it downloads Deno and Bun; contract/client, client-feed and client-retries cover the client in Node.js.
+// Only with test:long: it downloads Deno and Bun; contract/client, client-feed and client-retries cover the client in Node.js.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import http from 'node:http';

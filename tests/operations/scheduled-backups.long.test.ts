@@ -1,4 +1,4 @@
-// Only in the long run: it starts six services; scheduled-backups.test.ts takes backups on a schedule in this process, and none before it is due.
+// Only with test:long: it starts six services; scheduled-backups.test.ts takes backups on a schedule in this process, and none before it is due.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
