@@ -72,7 +72,7 @@ test('a tenant is renewed by a month, by a year or until a date, in the list and
   const dialog = page.getByRole('dialog', { name: '为“续期公司”续期' });
   await dialog.getByText('当前结束日期：2099-02-28').waitFor();
   await dialog.locator('input:focus').waitFor();
-  await dialog.getByLabel('+1 月（至 2099-03-31）').check();
+  await dialog.getByLabel('+1 个月（至 2099-03-31）').check();
   await expectNoAxeViolations(page);
   await dialog.getByRole('button', { name: '续期' }).click();
   await page.getByText('“续期公司”已续期至 2099-03-31').waitFor();
@@ -135,7 +135,7 @@ test('a renewal keeps the end of a month, and otherwise the day if the month has
     await chooseAction('续期');
     const dialog = page.getByRole('dialog', { name: '为“月末公司”续期' });
     await dialog.getByText(`当前结束日期：${endTime}`).waitFor();
-    await dialog.getByLabel(`+1 月（至 ${inOneMonth}）`).waitFor();
+    await dialog.getByLabel(`+1 个月（至 ${inOneMonth}）`).waitFor();
     await dialog.getByLabel(`+1 年（至 ${inOneYear}）`).waitFor();
     await dialog.getByRole('button', { name: '取消' }).click();
     await dialog.waitFor({ state: 'hidden' });

@@ -108,7 +108,7 @@ export const changesTexts = defineTexts({
     week: 'Last 7 days',
     month: 'Last 30 days',
     including: (name: string) => `${name} and others`,
-    moreInBatch: (count: number) => `and ${count} more changes`,
+    moreInBatch: (count: number) => `and ${count} more ${count === 1 ? 'change' : 'changes'}`,
     actionOf: (action: string, records: string) => `${action} ${records}`,
     departments: (count: number) => `${count} ${count === 1 ? 'department' : 'departments'}`,
     users: (count: number) => `${count} ${count === 1 ? 'user' : 'users'}`,

@@ -220,7 +220,9 @@ export const departmentsTexts = defineTexts({
     deleted: (count: number) => (count === 1 ? 'Department deleted' : `${count} departments deleted`),
     cannotDelete: (name: string) => `Cannot delete “${name}”`,
     hasChildren: (direct: string, all: number) =>
-      `It has child departments (${direct}). There are ${all} departments under it in total.`,
+      all === 1
+        ? `It has a child department (${direct}).`
+        : `It has child departments (${direct}). There are ${all} departments under it in total.`,
     hasChildrenHint:
       'Move them first, or delete them together with this department. You can revert the deletion under Changes.',
     showChildren: 'Show child departments',
@@ -245,7 +247,7 @@ export const departmentsTexts = defineTexts({
       count === 1
         ? '1 department cannot be deleted, so none was deleted.'
         : `${count} departments cannot be deleted, so none was deleted.`,
-    deleteOthers: (count: number) => `Delete only the other ${count}`,
+    deleteOthers: (count: number) => (count === 1 ? 'Delete only the other one' : `Delete only the other ${count}`),
     moveUsersOf: (name: string) => `Move the users of “${name}” and delete it`,
     showChildrenOf: (name: string) => `Show child departments of “${name}”`,
     select: 'Select multiple',

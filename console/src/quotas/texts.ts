@@ -124,7 +124,7 @@ export const sumsTexts = defineTexts({
     unknownKey: (id: number) => `API key #${id}`,
     unknownUser: (id: number) => `User #${id}`,
     unknownDepartment: (id: number) => `Department #${id}`,
-    others: (count: number) => `${count} others`,
+    others: (count: number) => (count === 1 ? '1 other' : `${count} others`),
     empty: 'No uses in this period',
   },
 });

@@ -110,7 +110,7 @@ export const fieldTexts = defineTexts({
     formatJsonOf: (rule: string) => `Format ${rule}`,
     validJson: 'Valid JSON',
     invalidJson: (error: string) => `Invalid JSON: ${error}`,
-    characters: (count: number) => `${count} characters`,
+    characters: (count: number) => (count === 1 ? '1 character' : `${count} characters`),
     wantsAdministrator: 'Create an administrator now',
     withoutAdministrator:
       'Without an administrator, nobody can log in to this tenant. You can add users later on the People screen.',

@@ -15,7 +15,7 @@ export const tenantTexts = defineTexts({
     endedHint: '服务期已结束，从今天起重新计算。',
     endlessHint: '该租户无期限。选择日期后，服务将在当天结束后停止。',
     renewBy: '续期时长',
-    oneMonth: (date: string) => `+1 月（至 ${date}）`,
+    oneMonth: (date: string) => `+1 个月（至 ${date}）`,
     oneYear: (date: string) => `+1 年（至 ${date}）`,
     customDate: '指定日期',
     endTime: '结束日期',

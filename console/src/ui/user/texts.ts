@@ -135,7 +135,8 @@ export const formTexts = defineTexts({
     cancel: 'Cancel',
     created: (name: string) => `User ${name} created`,
     saved: (name: string) => `${name} saved`,
-    limitReached: (limit: number) => `This tenant has reached its limit of ${limit} users. `,
+    limitReached: (limit: number) =>
+      `This tenant has reached its limit of ${limit === 1 ? '1 user' : `${limit} users`}. `,
     limitHint:
       'Disabled users count too. Delete users that are no longer needed, or ask an administrator of the parent tenant to raise the limit. Your input is kept.',
     none: 'None',
