@@ -38,7 +38,7 @@ export function writeInTenant<T>(
   return db.writes.run(share, record, write);
 }
 
-/** Writes to tables that belong to no tenant. */
+/** Runs a write that assumes no tenant: to tables that belong to none, or by a function that sets the tenant itself. */
 export const writeOutsideTenants = <T>(db: Database, work: (tx: Tx) => Promise<T>): Promise<T> =>
   db.use((sql) => begin(sql, work, 'isolation level read committed read write'));
 

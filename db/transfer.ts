@@ -92,7 +92,7 @@ async function exportTable(tx: Tx, folder: string, { name, hasTenant, order }: T
   return { rows, sha256: hash.digest('hex') };
 }
 
-/** Reads a folder that `exportTables` wrote into an empty database: everything or nothing. Returns the number of rows. */
+/** Inserts the rows of an export (`exportTables`) into an empty database: all or none. Returns the number of rows. */
 export async function importTables(owner: Sql, folder: string, progress: Progress): Promise<number> {
   const manifest = readManifest(folder);
   return begin(

@@ -22,7 +22,7 @@ export interface Connections {
 export interface RestoreOptions {
   dataDir: string;
   backup: StoredBackup;
-  /** A time in ISO 8601 or `latest`, which need the archive. If unset, the end of the backup. */
+  /** A time in ISO 8601, or `latest`; both need the archive. If unset, the end of the backup. */
   until: string | undefined;
   /** The timeline to follow; if unset, the newest one. */
   timeline: string | undefined;

@@ -15,7 +15,7 @@ import { type Cluster, findOrStart, type Progress, pgCtl } from './start-server.
 export interface EmbeddedServer {
   /** The folder with PostgreSQL's socket. */
   socketDir: string;
-  /** The password of the superuser `postgres`, which only creates Banyan's own database. */
+  /** The password of the superuser `postgres`, and of `banyan`, the owner of the tables. */
   password: string;
   /** Whether the server was already running: a killed process left it behind, or another Banyan uses it. */
   adopted: boolean;

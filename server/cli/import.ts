@@ -7,7 +7,7 @@ import { readConfig, readEnvironment } from '../config.ts';
 import { callOf } from './call.ts';
 import { runTransfer } from './transfer-command.ts';
 
-/** npm run import -- --from folder: reads what `npm run export` wrote into an empty database. */
+/** npm run import -- --from folder: reads an export (`npm run export`) into an empty database. */
 
 process.exitCode = await runTransfer('imported', async (print) => {
   const { values } = parseArgs({ options: { from: { type: 'string' } } });
