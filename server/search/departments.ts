@@ -12,12 +12,15 @@ import {
 import type { Query, Word } from './query.ts';
 import { MAX_CANDIDATES, type RankedHit, rankRows } from './ranking.ts';
 
-/** A word is common if it matches this many of the departments that were created first. The index is not searched for it. */
+/**
+ * A word is common if it matches at least `COMMON_IN_SAMPLE` of the `SAMPLE` departments that were created first. The index is
+ * then searched only for names that are read exactly like it.
+ */
 const SAMPLE = 300;
 const COMMON_IN_SAMPLE = 12;
 /** How many departments with a name that begins with the query are read. */
 const MAX_NAMED = 50;
-/** How many departments below those that match a rare word are compared with a common one. */
+/** How many matches of a rare word are read with their descendants, and how many descendants in all. */
 const MAX_ROOTS = 100;
 const MAX_DESCENDANTS = 1_000;
 /** Words are compared with this many ancestors, and this many are returned. */
@@ -141,7 +144,7 @@ export async function searchDepartments(
 
 /**
  * Returns candidates for one word. The index would have to collect all matches of a common word before it returns the first.
- * The matches in the sample, and the names that begin with the word, have to suffice then.
+ * The matches in the sample, and names that begin with the word or are read exactly like it, have to suffice then.
  */
 async function findCandidates(tx: Tx, names: DepartmentNames, sample: DeptRow[], word: Word, limit: number) {
   const ranks = sample.map((row) => names.rank(row, word));
