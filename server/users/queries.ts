@@ -80,8 +80,8 @@ export const findByKey = async (tx: Tx, tenantId: string, userKey: string) => {
 };
 
 /**
- * Locks users in the order of ids. `for update` would also wait for transactions that reference a user by foreign key. A
- * request with an Idempotency-Key inserts such a row before it locks the tenant, so the two could deadlock.
+ * Locks users in the order of ids. `for no key update` is enough, because ids never change. `for update` would also wait for
+ * transactions that only reference a user by foreign key.
  */
 export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
   { userId: number; userName: string; nickName: string | null; administrator: boolean; status: string }[]
