@@ -9,7 +9,7 @@ import type { Dept, Sort } from './schema.ts';
  * - `ids`: these departments.
  * - `subtree`: the descendants of `underId`.
  * - `index`: the index of the sort order, which is scanned until the page is full. With `maxScanned`, the scan stops after
- *   this many rows that match `status` and `parentId`.
+ *   this many rows that match `cheapConditions`.
  *
  * Only `subtree` applies the filter `underId`.
  */
