@@ -348,7 +348,7 @@ async function assertParentInScope(tx: Tx, caller: Caller, parentId: string): Pr
 
 const ATTEMPTS_PER_LENGTH = 20;
 
-/** Codes are random, so that none reveals anything about others. They get longer once most six-digit codes are taken. */
+/** Codes are random, so a code reveals nothing about other tenants. They get longer once most six-digit codes are taken. */
 async function insertWithNewCode(
   tx: Tx,
   row: { parentId: string; by: string; fields: TenantFields },
