@@ -32,7 +32,7 @@ export const defaultTiming = {
   loginQueueMs: 7_000,
   /** A historical read waits this long for transactions that began before the requested time. */
   historyWaitMs: 5_000,
-  /** How often subscribers of the change feed are checked for new changes, by one statement for all of them. */
+  /** How often the database is checked for new changes, for all subscribers of the change feed together. */
   feedPollMs: 250,
   /** An idle event stream sends a comment this often, so that proxies do not close the connection. */
   streamHeartbeatMs: 15_000,
