@@ -36,12 +36,12 @@ export function compareWithPlan(
     ),
   );
   const result: Comparison = { departments: 0, users: 0, matching: 0, explained: [], unexplained: [] };
-  const check = (record: string, expected: string, actual: string | undefined, importedValues: unknown) => {
+  const check = (record: string, expected: string, actual: string | undefined, importedPlace: unknown) => {
     if (actual === expected) {
       result.matching++;
       return;
     }
-    const isExplained = reported.has(record) || (actual !== undefined && importedValues === expected);
+    const isExplained = reported.has(record) || (actual !== undefined && importedPlace === expected);
     const place = actual === undefined ? 'is missing' : `is in ${actual} instead of ${expected}`;
     (isExplained ? result.explained : result.unexplained).push(`${record} ${place}`);
   };
