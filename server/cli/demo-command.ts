@@ -60,7 +60,10 @@ async function fill(
       const progress = (line: string) => print(`  ${line} …`);
       const options = { language, limits, now, progress, passwordCost };
       const { password, logins } = await fillWithDemoData({ db, owner }, options);
-      print('\nThe installation has 300 departments, 500 people and 12 tenants. These administrators can log in:\n');
+      print(
+        '\nThe installation has 300 departments, 500 people and 12 tenants. One tenant is disabled, one has ended and one has ' +
+          'not started yet. The administrators:\n',
+      );
       for (const { tenantId, userName, tenantName } of logins)
         print(`  Tenant ${tenantId}   User ${userName.padEnd(20)} ${tenantName}`.trimEnd());
       print(`\n  Password   ${password}   (for all demo accounts; shown only once)`);
