@@ -71,7 +71,7 @@ export const settings = {
   BANYAN_ACCESS_TOKEN_SECONDS: { default: '1800', meaning: 'Lifetime of an access token, in seconds' },
   BANYAN_REFRESH_TOKEN_SECONDS: {
     default: '604800',
-    meaning: 'Lifetime of a refresh token in seconds, counted from its last use',
+    meaning: 'Lifetime of a refresh token, in seconds; each refresh returns a new one',
   },
   BANYAN_SESSION_DAYS: {
     default: '30',
