@@ -7,6 +7,12 @@ import { addressKey } from './address.ts';
 import type { Limits } from './limits.ts';
 import type { TrackedResponse } from './tracked-response.ts';
 
+/**
+ * How many connections the operating system keeps until they are accepted. More than the 511 of Node.js: if they overflow, Linux
+ * lets clients connect and resets some of the connections later.
+ */
+export const BACKLOG = 4_096;
+
 /** How many pipelined requests of a connection may wait before it is no longer read. */
 const MAX_WAITING = 16;
 

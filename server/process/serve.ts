@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ConnectionTiming } from '../../db/driver.ts';
 import { buildApp } from '../app.ts';
 import type { AppOptions } from '../context.ts';
+import { BACKLOG } from '../http/connections.ts';
 import { serveMetrics } from '../metrics/endpoint.ts';
 import type { CountBackup, Metrics } from '../metrics/metrics.ts';
 import type { BackupTiming } from './backups.ts';
@@ -74,7 +75,7 @@ async function createServer(options: AppOptions) {
   return {
     server: app.server,
     metrics: app.metrics,
-    listen: () => app.listen({ port, host }),
+    listen: () => app.listen({ port, host, backlog: BACKLOG }),
     close: () => {
       app.endSubscriptions();
       return Promise.race([closeConnections().then(() => app.close()), setTimeout(app.timing.shutdownMs)]);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Database } from '../../db/connect.ts';
 import type { Target } from '../../db/driver.ts';
 import type { Config } from '../config.ts';
+import { BACKLOG } from '../http/connections.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/endpoint.ts';
 import type { Snapshot } from '../metrics/metrics.ts';
 import { defaultTiming } from '../timing.ts';
@@ -95,7 +96,7 @@ export async function serveInWorkers(
   try {
     await Promise.all(Array.from({ length: workers }, start));
     if (metrics && metricsPort !== null) endpoint = await serveMetrics({ metricsPort, host }, metrics.scrape);
-    server.listen(port, host);
+    server.listen({ port, host, backlog: BACKLOG });
     await once(server, 'listening');
   } catch (error) {
     await close();

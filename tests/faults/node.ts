@@ -6,6 +6,7 @@ import { readServiceLogin } from '../../db/roles.ts';
 import { buildApp } from '../../server/app.ts';
 import { readConfig } from '../../server/config.ts';
 import type { App } from '../../server/context.ts';
+import { BACKLOG } from '../../server/http/connections.ts';
 import { after } from '../support/cleanup.ts';
 import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
 import { recentLog } from '../support/logs.ts';
@@ -84,7 +85,7 @@ export async function startNode(
     return closing;
   };
   after(close);
-  await app.listen({ port: 0, host: '127.0.0.1' });
+  await app.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG });
   await waitFor('the node is idle', () => uses.begun === uses.ended);
   const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {

@@ -7,6 +7,7 @@ import type { PasswordCost } from '../../server/auth/passwords.ts';
 import { type Environment, readConfig } from '../../server/config.ts';
 import { type ConsoleFiles, readConsoleFiles } from '../../server/console/files.ts';
 import type { App } from '../../server/context.ts';
+import { BACKLOG } from '../../server/http/connections.ts';
 import type { Limits } from '../../server/http/limits.ts';
 import type { Timing } from '../../server/timing.ts';
 import { after, afterWorker } from './cleanup.ts';
@@ -329,7 +330,7 @@ async function createService(
 }
 
 async function listen(app: App): Promise<string> {
-  await app.listen({ port: 0, host: '127.0.0.1' });
+  await app.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG });
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
