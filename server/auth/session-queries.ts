@@ -106,17 +106,17 @@ export const countSessions = async (tx: Tx, { tenantId, userId }: SessionOwner):
   return total;
 };
 
-/** Deletes one session of a user or, if it is null, all of them. Returns the ids of those that existed. */
+/** Deletes one session of a user or, if it is null, all of them. Returns the ids of those that had not expired. */
 export const deleteSessionsOfUser = async (
   tx: Tx,
   { tenantId, userId }: SessionOwner,
   sessionId: string | null,
 ): Promise<string[]> => {
-  const rows = await tx<{ sessionId: string }[]>`
+  const rows = await tx<{ sessionId: string; isActive: boolean }[]>`
     delete from sessions where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)}
       and (${sessionId}::uuid is null or session_id = ${sessionId}::uuid)
-    returning session_id as "sessionId"`;
-  return rows.map((row) => row.sessionId);
+    returning session_id as "sessionId", expires > now() as "isActive"`;
+  return rows.filter(({ isActive }) => isActive).map((row) => row.sessionId);
 };
 
 export const deleteSession = (tx: Tx, tenantId: string, sessionId: string) => tx`

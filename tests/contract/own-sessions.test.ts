@@ -183,6 +183,12 @@ test('the audit log shows who ended whose sessions, and neither logouts nor requ
   expectOk(await (await logIn()).post('/auth/logout?everywhere=true'));
   await logIn();
   expectOk(await service.root.delete(`${sessionsPath(member.id)}?tenantId=${tenantId}`));
+  // A session that has expired is not ended by anybody.
+  const expired = sessionOf(await logIn());
+  await service.superuser`
+    update banyan.sessions set expires = now() - interval '1 hour' where tenant_id = ${tenantId} and session_id = ${expired}`;
+  expectError(await admin.delete(`${sessionsPath(member.id)}?sessionId=${expired}`), 404, 'SESSION_NOT_FOUND');
+  expectOk(await admin.delete(sessionsPath(member.id)));
 
   const rows = await readEnded();
   assert.deepEqual(
