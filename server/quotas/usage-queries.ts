@@ -9,13 +9,13 @@ export interface UseSearch {
   to: string | null;
 }
 
-/** Each use, including archived ones. */
-const uses = (tx: Tx, tenantId: string, { quota, subject, from, to }: UseSearch): Fragment => {
+/** Each use, including archived ones. With `marginDays`, also those so many days earlier and later. */
+const uses = (tx: Tx, tenantId: string, { quota, subject, from, to }: UseSearch, marginDays = 0): Fragment => {
   const matching = (table: string, archived: boolean) => tx`
     select u.*, ${raw(tx, String(archived))} as archived from ${raw(tx, table)} u where u.tenant_id = ${tenantId}
       ${quota === null ? tx`` : tx`and u.quota = ${quota}`} ${subject === null ? tx`` : tx`and u.subject = ${subject}`}
-      ${from === null ? tx`` : tx`and u.time >= ${from}::text::date::timestamptz`}
-      ${to === null ? tx`` : tx`and u.time < (${to}::text::date + 1)::timestamptz`}`;
+      ${from === null ? tx`` : tx`and u.time >= (${from}::text::date - ${marginDays}::int)::timestamptz`}
+      ${to === null ? tx`` : tx`and u.time < (${to}::text::date + 1 + ${marginDays}::int)::timestamptz`}`;
   return tx`(${matching('quota_uses', false)} union all ${matching('quota_uses_archive', true)})`;
 };
 
@@ -61,9 +61,14 @@ const storedSums = (
     ${from === null ? tx`` : tx`and a.day >= ${from}::text::date`}
     ${to === null ? tx`` : tx`and a.day <= ${to}::text::date`})`;
 
+/** The day of a use in a former time zone may differ from its day in the current one by this many days. */
+const TIME_ZONE_DAYS = 2;
+
 /** Each use as a sum of its own. Sums by subject are not stored, because there may be as many subjects as uses. */
 const singleUses = (tx: Tx, tenantId: string, search: UseSearch): Fragment => tx`
-  (select u.day, u.quota, u.subject, u.amount, 1 as uses from ${uses(tx, tenantId, search)} u where u.refund_time is null)`;
+  (select u.day, u.quota, u.subject, u.amount, 1 as uses from ${uses(tx, tenantId, search, TIME_ZONE_DAYS)} u
+    where u.refund_time is null ${search.from === null ? tx`` : tx`and u.day >= ${search.from}::text::date`}
+      ${search.to === null ? tx`` : tx`and u.day <= ${search.to}::text::date`})`;
 
 /** The sums that a response is made of, and its further column. */
 function sumsBy(

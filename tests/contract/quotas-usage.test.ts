@@ -67,6 +67,8 @@ describe('uses and usage', () => {
       ]);
     const utcDay = ['2027-02-28', 4, 1];
     assert.deepEqual(await amounts('by=user'), [utcDay, ['2027-03-01', 5, 2]]);
+    for (const by of ['user', 'subject'])
+      assert.deepEqual(await amounts(`by=${by}&from=2027-02-28&to=2027-02-28`), [utcDay], by);
     dataOf(await there.post(`${QUOTAS}/uses/${first.useId}/refund`));
     for (const by of ['user', 'key', 'department', 'tenant', 'subject'])
       assert.deepEqual(await amounts(`by=${by}`), [utcDay, ['2027-03-01', 3, 1]], by);
