@@ -53,9 +53,10 @@ export function createBuckets(takeTokens: TakeTokens, now: () => number = () => 
   const leases = createCache<Lease>(MAX_BUCKETS);
 
   async function renew(bucket: Bucket, lease: Lease): Promise<void> {
-    const { perSecond } = bucket;
+    const { perSecond, capacity } = bucket;
     const leaseSize = Math.max(1, Math.ceil((perSecond * LEASE_MS) / 1000));
-    const unused = lease.tokens;
+    // The bucket has filled since a lease that ended long ago: putting its tokens back would exceed the limit.
+    const unused = now() - lease.expires < (capacity / perSecond) * 1000 ? lease.tokens : 0;
     // Requests may put tokens back while the statement runs.
     lease.tokens = 0;
     try {

@@ -188,3 +188,22 @@ test('a token that is put back is used by another request, also when it is put b
   assert.equal((await take(bucket)).allowed, true);
   assert.equal((await take(bucket)).allowed, false);
 });
+
+test('a token that is put back is dropped once the bucket has filled without it', async () => {
+  let now = 0;
+  const unusedTokens: number[] = [];
+  const { take, putBack } = createBuckets(
+    async (_bucket, wanted, unused) => {
+      unusedTokens.push(unused);
+      return { granted: wanted, remaining: 60 };
+    },
+    () => now,
+  );
+  const bucket = { tenantId: '100001', keyId: '1001', perSecond: 1, capacity: 60 };
+  for (const later of [59_000, 61_000, 0]) {
+    await take(bucket);
+    putBack(bucket);
+    now += later;
+  }
+  assert.deepEqual(unusedTokens, [0, 1, 0]);
+});
