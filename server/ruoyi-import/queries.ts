@@ -40,19 +40,22 @@ export const readImportedValues = async (
   return new Map(rows.map(({ externalId, importedValues }) => [externalId, importedValues]));
 };
 
-/** Stores the values of records. Keeps those that this run did not read, because a table is missing. */
+/** Stores the values of records. Of existing records it keeps those that this run did not read, because a table is missing. */
 export const storeImportedValues = async (
   tx: Tx,
   tenantId: string,
   kind: Kind,
   records: readonly { id: string; values: object }[],
+  { areNew = false } = {},
 ): Promise<void> => {
   if (records.length === 0) return;
+  // The values of a former record with the same id say nothing about a new one.
+  const kept = areNew ? tx`'{}'::jsonb` : tx`imported_records.imported_values`;
   const sent = records.map(({ id, values }) => ({ external_id: id, imported_values: values }));
   await tx`
     insert into imported_records (tenant_id, source, kind, external_id, imported_values)
     select ${tenantId}, ${SOURCE}, ${kind}, s.external_id, s.imported_values
     from json_to_recordset(${JSON.stringify(sent)}::text::json) as s (external_id text, imported_values jsonb)
     on conflict (tenant_id, source, kind, external_id)
-      do update set imported_values = imported_records.imported_values || excluded.imported_values`;
+      do update set imported_values = ${kept} || excluded.imported_values`;
 };

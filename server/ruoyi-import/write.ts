@@ -79,7 +79,7 @@ const createGroup = (target: Target, parentId: string, group: readonly Planned<D
     }));
     const options = { maxLevels: target.maxLevels, allowDisabled: true };
     const { deptIds } = await addDepartments(tx, callerOf(target), { parentId, departments }, options);
-    await storeImportedValues(tx, target.tenantId, 'department', group.map(withoutLeader));
+    await storeImportedValues(tx, target.tenantId, 'department', group.map(withoutLeader), { areNew: true });
     return deptIds;
   });
 
@@ -143,7 +143,7 @@ const createUserChunk = (
     const checked = await checkNewUsers(tx, caller, input, options);
     const hashes = users.map(({ passwordHash }) => passwordHash);
     await createUsers(tx, caller, input, { ...options, checked, hashes });
-    await storeImportedValues(tx, target.tenantId, 'user', users);
+    await storeImportedValues(tx, target.tenantId, 'user', users, { areNew: true });
     return true as const;
   });
 
