@@ -13,7 +13,7 @@ export function RootPath({ id, day }: { id: string; day: string | undefined }) {
   const t = useTexts(chartTexts);
   const { tenant } = useMe();
   const currentName = tenant.tenantName || tenant.tenantId;
-  const { data: pastName } = useQuery({
+  const { data: pastName, isError } = useQuery({
     queryKey: queryKeys.tenants.nameOn(tenant.id, day),
     queryFn: ({ signal }) => readTenantName({ tenant: { id: tenant.id, name: currentName }, day }, signal),
     enabled: day !== undefined,
@@ -27,7 +27,7 @@ export function RootPath({ id, day }: { id: string; day: string | undefined }) {
     <nav aria-label={t.path}>
       <ol className="chart-path">
         <li>
-          <Link to={`/chart${search}`}>{day ? (pastName ?? '…') : currentName}</Link>
+          <Link to={`/chart${search}`}>{day && !isError ? (pastName ?? '…') : currentName}</Link>
         </li>
         {data.map(({ deptId, deptName }) => (
           <li key={deptId} aria-current={String(deptId) === id ? 'page' : undefined}>

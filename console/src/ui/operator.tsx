@@ -12,8 +12,6 @@ interface ShownOperator {
   name: string;
   /** The user name and the tenant code, which are unique. */
   account: string;
-  /** Whether the operator is a user who can be read. API keys, commands and deleted users cannot. */
-  isUser: boolean;
 }
 
 /** The user, API key or command behind a change, for display. */
@@ -29,17 +27,16 @@ export function useOperator({ by, byUserId, byTenantId }: Operator): ShownOperat
   return {
     name: isOther ? t.userOfTenant(name, tenant?.tenantName || t.tenantCode(byTenantId)) : name,
     account: isOther ? `${by} ${byTenantId}` : by,
-    isUser: userName !== undefined,
   };
 }
 
-/** The name of the operator, with a link to their page if they are a user. */
+/** The name of the operator. That of a user, who may be deleted, links to their page; API keys and commands have none. */
 export function OperatorLink({ operator }: { operator: Operator }) {
-  const { name, account, isUser } = useOperator(operator);
+  const { name, account } = useOperator(operator);
   const { byUserId, byTenantId } = operator;
   return (
     <span title={account}>
-      {byUserId !== null && isUser ? (
+      {byUserId ? (
         <PersonLink id={byUserId} tenantId={byTenantId ?? undefined}>
           {name}
         </PersonLink>
