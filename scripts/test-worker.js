@@ -17,6 +17,11 @@ async function end(/** @type {number} */ code) {
   process.exit(code);
 }
 
+// On the root, before any suite exists: suites and tests copy the hooks of their parent when they are created. The hooks of a
+// file run before the inherited `afterEach`, which closes what they use.
+beforeEach(startTest);
+afterEach(runAfterTest);
+
 process.on('message', (/** @type {{ file: string } | 'end' | 'hang'} */ message) => {
   if (message === 'end') return end(0);
   if (message === 'hang') return reportHang();
@@ -26,12 +31,9 @@ process.on('message', (/** @type {{ file: string } | 'end' | 'hang'} */ message)
     assignToSuite();
     // Register the cleanup before the file is loaded, so that it also runs if loading fails.
     after(runAfterFile);
-    beforeEach(startTest);
     try {
       await import(pathToFileURL(file).href);
     } finally {
-      // Register this hook after those of the file, which may use what it closes.
-      afterEach(runAfterTest);
       stopTracking();
     }
   });

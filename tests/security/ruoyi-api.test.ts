@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
+import { after } from '../support/cleanup.ts';
 import { plusUi } from '../support/plus-ui.ts';
 import { isLong, sample } from '../support/scale.ts';
 import { Client, PASSWORD, type Service, startService } from '../support/service.ts';
@@ -252,8 +253,7 @@ test('every route of the adapter has a cross-tenant test', async () => {
 for (const rowSecurity of sample(['with', 'without'], 2, 1)) {
   test(`other callers get the expected answer and change nothing, ${rowSecurity} row security`, async (context) => {
     if (rowSecurity === 'without') {
-      // Not `after` of cleanup.ts: each subtest begins a new list of cleanups.
-      context.after(() => setRowSecurity('enable'));
+      after(() => setRowSecurity('enable'));
       await setRowSecurity('disable');
     }
     const admin = await service.createTenant();

@@ -1,12 +1,12 @@
 /** Cleanup at the end of a test or of a test file, which may be registered anywhere in it. Several files share a process. */
 
-/** Undefined while no test runs. */
-let testCleanups: (() => unknown)[] | undefined;
+/** The cleanups of the running test; of a test with subtests also those of the running subtest, as the last element. */
+const testCleanups: (() => unknown)[][] = [];
 const fileCleanups: (() => unknown)[] = [];
 const workerCleanups: (() => unknown)[] = [];
 
 /** Registers the cleanup of what the running test uses, or, outside of tests, of what the file uses. */
-export const after = (work: () => unknown): void => void (testCleanups ?? fileCleanups).push(work);
+export const after = (work: () => unknown): void => void (testCleanups.at(-1) ?? fileCleanups).push(work);
 export const afterFile = (work: () => unknown): void => void fileCleanups.push(work);
 
 /** Registers the cleanup of something that all files of a process share, such as the browser. */
@@ -21,14 +21,11 @@ export const describeHang = async (): Promise<string[]> =>
 
 /** Called by scripts/test-worker.js before and after each test, and after each file. */
 export function startTest(): void {
-  testCleanups = [];
+  testCleanups.push([]);
 }
-export function runAfterTest(): Promise<void> {
-  const cleanups = testCleanups ?? [];
-  testCleanups = undefined;
-  return runAll(cleanups);
-}
-export const runAfterFile = (): Promise<void> => runAll(fileCleanups);
+export const runAfterTest = (): Promise<void> => runAll(testCleanups.pop() ?? []);
+/** Also runs the cleanups of tests that were skipped while they ran: node:test runs no `afterEach` for these. */
+export const runAfterFile = (): Promise<void> => runAll([...fileCleanups.splice(0), ...testCleanups.splice(0).flat()]);
 export const runAfterWorker = (): Promise<void> => runAll(workerCleanups);
 
 /** Runs the cleanups in reverse order. A failure does not prevent the others. */

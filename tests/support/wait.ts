@@ -8,12 +8,17 @@ import type { Sql, Tx } from '../../db/driver.ts';
  */
 const HANG_MS = 300_000;
 
-/** Polls until the condition returns a truthy value, and returns that value. */
+/**
+ * Polls until the condition returns a truthy value, and returns that value. The longer it waits, the less often it polls:
+ * conditions often send requests, whose CPU time other tests need.
+ */
 export async function waitFor<T>(description: string, condition: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const end = Date.now() + HANG_MS; ; await setTimeout(10)) {
+  const start = performance.now();
+  for (let waited = 0; ; await setTimeout(Math.min(100, Math.max(5, waited / 10)))) {
     const value = await condition();
     if (value) return value;
-    assert.ok(Date.now() < end, `Never happened: ${description}`);
+    waited = performance.now() - start;
+    assert.ok(waited < HANG_MS, `Never happened: ${description}`);
   }
 }
 
