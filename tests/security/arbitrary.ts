@@ -64,12 +64,16 @@ const hostileText = fc.oneof(
 );
 const hostile = fc.oneof(hostileText, fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3 }));
 
-/** Ids of existing records, so that not every request ends in a 404. */
-export type Ids = Record<'dept' | 'user' | 'tenant' | 'code', string[]>;
+/** Ids of existing records, so that not every request ends in a 404, and times at which they existed. */
+export type Ids = Record<
+  'dept' | 'user' | 'tenant' | 'code' | 'key' | 'session' | 'source' | 'externalId' | 'time',
+  string[]
+>;
 
 function idsFor(name: string, ids: Ids): string[] | undefined {
   if (/^(dept|parent)Ids?$/.test(name)) return ids.dept;
   if (/^userIds?$/.test(name)) return ids.user;
+  if (/^keyIds?$/.test(name)) return ids.key;
   if (name === 'id') return ids.tenant;
   if (name === 'quota') return [...TENANT_QUOTAS];
   return /^tenant(Id|Parent)$/.test(name) ? ids.code : undefined;
@@ -92,7 +96,8 @@ function validText({ pattern, minLength = 0, maxLength }: Schema): fc.Arbitrary<
 /** A value that matches the schema. */
 function validValue(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
   const types = [schema.type ?? 'object'].flat();
-  const known = idsFor(name, ids);
+  const isTime = schema.pattern?.includes('[T ]');
+  const known = isTime ? ids.time : idsFor(name, ids);
   if (known && !types.includes('array')) return fc.constantFrom(...known);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (types.includes('object')) return objectOf(schema, ids, 0.05);
@@ -178,16 +183,30 @@ const headersOf = fc
   )
   .map((pairs) => Object.fromEntries(pairs.flat()));
 
+/** The known values of a parameter in a path. */
+function idsInPath(path: string, name: string, ids: Ids): string[] {
+  if (name === 'source' || name === 'externalId') return ids[name];
+  if (name !== 'id') return idsFor(name, ids) ?? [];
+  if (path.includes('/sessions/')) return ids.session;
+  if (path.includes('key-api')) return ids.key;
+  return path.includes('dept-api') ? ids.dept : path.includes('user-api') ? ids.user : ids.tenant;
+}
+
+/** Values of a parameter in a path: mostly known ones, alone or in a list, sometimes hostile ones. */
+function pathValue(known: string[]): fc.Arbitrary<string> {
+  const one = fc.constantFrom(...known, '7', '0', '00007');
+  return fc.oneof(
+    { weight: 6, arbitrary: one },
+    { weight: 2, arbitrary: fc.array(one, { minLength: 1, maxLength: 4 }).map((list) => list.join()) },
+    { weight: 1, arbitrary: hostileText.filter((text) => text !== '') },
+  );
+}
+
 /** Requests for one operation. */
 export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generated> {
   const { parameters = [], path, body, security = [] } = operation;
-  const kind = path.includes('dept-api') ? ids.dept : path.includes('user-api') ? ids.user : ids.tenant;
-  const oneId = fc.constantFrom(...kind, '7', '0', '00007');
-  const inPath = fc.oneof(
-    { weight: 6, arbitrary: oneId },
-    { weight: 2, arbitrary: fc.array(oneId, { minLength: 1, maxLength: 4 }).map((list) => list.join()) },
-    { weight: 1, arbitrary: hostileText.filter((text) => text !== '') },
-  );
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+  const inPath = fc.tuple(...names.map((name) => pathValue(idsInPath(path, name, ids))));
   const queries = parameters.filter((parameter) => parameter.in === 'query');
   const query = fc
     .tuple(
@@ -201,7 +220,10 @@ export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generate
     operation: fc.constant(operation),
     path: fc
       .tuple(inPath, query)
-      .map(([id, text]) => path.replace('{id}', () => encodeForUrl(id)) + (text && `?${text}`)),
+      .map(
+        ([[...values], text]) =>
+          path.replace(/\{\w+\}/g, () => encodeForUrl(values.shift() ?? '')) + (text && `?${text}`),
+      ),
     headers: headersOf,
     raw: body ? bodyOf(body, ids) : fc.constant(undefined),
     caller: security.length

@@ -98,7 +98,10 @@ export const operationsOf = (document: Document): Operation[] =>
       const body = operation.requestBody?.content['application/json']?.schema;
       return {
         ...operation,
-        parameters: [...shared, ...(operation.parameters ?? [])].map((parameter) => resolve(document, parameter)),
+        parameters: [...shared, ...(operation.parameters ?? [])].map((each) => {
+          const parameter = resolve(document, each);
+          return { ...parameter, schema: inline(document, parameter.schema) };
+        }),
         responses: mapValues(operation.responses, (response) => {
           const { headers, ...rest } = resolve(document, response);
           const resolved = headers && { headers: mapValues(headers, (header) => resolve(document, header)) };
