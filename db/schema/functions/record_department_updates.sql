@@ -26,7 +26,7 @@ begin
         from new_rows d order by d.dept_id
       ) s
     ) n
-    -- Join by dept_id only: with tenant_id in the condition, the planner would consider tenant_id selective enough.
+    -- Join by dept_id only: with tenant_id too, the planner would expect few rows and join them by a nested loop.
     join (select d.dept_id, d.parent_id, d.del_flag, to_jsonb(d) as record from old_rows d) o on o.dept_id = n.dept_id
     cross join lateral (select case
         when o.del_flag = '0' and n.del_flag <> '0' then 'deleted'
