@@ -24,7 +24,7 @@ interface Snapshot {
 /** The body of a response, which unlike the headers is the same for the same content. */
 const readText = async (client: Client, path: string) => (await client.get(path)).text;
 
-for (const seed of seeds(scale(1, 3))) {
+for (const seed of seeds(scale(1, 2))) {
   test(`reads with asOf return what the same reads returned at that time, seed ${seed}`, async (t) => {
     const { below, pick } = seededRandom(seed);
     const admin = await service.createTenant();
