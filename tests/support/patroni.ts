@@ -170,7 +170,7 @@ export async function startPatroni() {
     );
     return all.some(({ role }) => role === 'leader') && all.some(({ role }) => role === 'sync_standby');
   };
-  /** Waits for a primary and a synchronous standby. If there is none, the end of Patroni's log says why. */
+  /** Waits for a primary and a synchronous standby. The error after a timeout contains the end of Patroni's log. */
   const waitForStandby = () =>
     waitFor('there is a primary and a synchronous standby', isSynchronous).catch((cause) => {
       const log = fs.readFileSync(path.join(folder, 'patroni.log'), 'utf8').split('\n').slice(-60).join('\n');

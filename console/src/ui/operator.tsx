@@ -30,7 +30,7 @@ export function useOperator({ by, byUserId, byTenantId }: Operator): ShownOperat
   };
 }
 
-/** The name of the operator. That of a user, who may be deleted, links to their page; API keys and commands have none. */
+/** Shows the name of the operator. Users, including deleted ones, are linked to their page. API keys and commands have no page. */
 export function OperatorLink({ operator }: { operator: Operator }) {
   const { name, account } = useOperator(operator);
   const { byUserId, byTenantId } = operator;
