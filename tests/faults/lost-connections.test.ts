@@ -31,7 +31,7 @@ const commitMoments: Cut['moment'][] = ['before the commit', 'after the commit']
 
 for (const moment of commitMoments) {
   test(`a request whose connection breaks right ${moment} fails with 503, and its retry writes once`, async (t) => {
-    const rounds = scale(2, 100);
+    const rounds = scale(2, 50);
     const admin = await createAdmin();
     for (let round = 0; round < rounds; round++) {
       const deptName = randomUUID();
@@ -53,7 +53,7 @@ for (const moment of commitMoments) {
 }
 
 test('connections that break at commits under load lose no acknowledged write and write nothing twice', async (t) => {
-  const cuts = scale(4, 500);
+  const cuts = scale(4, 250);
   const { pick } = seededRandom(firstSeed);
   const writer = new Writer(await createAdmin());
   writer.start(16);

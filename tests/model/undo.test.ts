@@ -26,7 +26,7 @@ async function readAll(client: Client) {
 }
 
 test('reverting random changes from the last to the first restores the organization step by step', async (t) => {
-  for (const seed of seeds(scale(1, 8))) {
+  for (const seed of seeds(scale(1, 4))) {
     const admin = await service.createTenant();
     const { below, pick } = seededRandom(seed);
     const depts = [await admin.createDepartment()];

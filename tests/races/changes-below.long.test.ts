@@ -16,7 +16,7 @@ import { type Row, rebuild, Subscriber } from './subscriber-process.ts';
 const dept = '/system/dept-api';
 const TENANTS = 8;
 const WRITERS = 16;
-const OPERATIONS = 1_000;
+const OPERATIONS = 500;
 
 const { databaseUrl, superuserUrl } = await createDatabase();
 const superuser = connectOwner({ url: superuserUrl });

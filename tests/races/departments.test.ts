@@ -110,7 +110,7 @@ test('an update fails with TOO_BUSY and writes nothing when the department is mo
 });
 
 test('concurrent random moves cause no cycle, wrong path, deadlock or 5xx response', async (t) => {
-  const moves = scale(60, 5_000);
+  const moves = scale(60, 3_000);
   for (const seed of seeds(scale(1, 3))) {
     const admin = await service.createTenant();
     const { below, pick } = seededRandom(seed);
@@ -144,7 +144,7 @@ test('exactly one of two concurrent moves of A below B and B below A fails', asy
 
 test('deleting a parent while a child is created below it never leaves a live child of a deleted parent', async (t) => {
   const admin = await service.createTenant();
-  const rounds = scale(12, 500);
+  const rounds = scale(12, 300);
   const tally = new Tally();
   await runConcurrently(4, rounds, async (round) => {
     const parentId = await admin.createDepartment();
@@ -169,7 +169,7 @@ test('deleting a parent while a child is created below it never leaves a live ch
 
 test('deleting a department while a user joins it never leaves a user in a deleted department', async (t) => {
   const admin = await service.createTenant();
-  const rounds = scale(12, 500);
+  const rounds = scale(12, 300);
   const users = await Promise.all([1, 2, 3, 4].map((n) => admin.createUser({ userName: `joins${n}` })));
   const tally = new Tally();
   await runConcurrently(users.length, rounds, async (round) => {

@@ -133,7 +133,7 @@ test('each key counts once on two nodes, however often and wherever it is sent',
   const { below } = seededRandom(firstSeed);
   const above = await service.createTenant();
   const admin = await tenantWithCalls(100_000, above);
-  const keys = scale(15, 1_000);
+  const keys = scale(15, 500);
   const tally = new Tally();
   const uses = new Map<string, Set<number>>();
   await runConcurrently(32, keys * 4, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after } from '../support/cleanup.ts';
-import { expectOk, read, resultOf, TENANTS, USERS } from '../support/expect.ts';
+import { expectError, expectOk, read, resultOf, TENANTS, USERS } from '../support/expect.ts';
 import { assertSums } from '../support/quotas.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD, startService } from '../support/service.ts';
@@ -176,6 +176,8 @@ test('a reservation is confirmed or released once, however often it is tried at 
     Array.from({ length: 8 }, (_, n) => admin.post(`${path}/${n % 2 ? 'confirm' : 'release'}`)),
   );
   assert.deepEqual(ends.map(resultOf).sort(), [...Array(7).fill('RESERVATION_ENDED'), 'done']);
+  const state = ends.findIndex(({ code }) => code === 200) % 2 ? 'confirmed' : 'released';
+  for (const end of ends.filter(({ code }) => code !== 200)) expectError(end, 409, 'RESERVATION_ENDED', { state });
   const { data: use } = await consume(admin, 'calls', 2);
   const refunds = await Promise.all(Array.from({ length: 8 }, () => admin.post(`${QUOTAS}/uses/${use.useId}/refund`)));
   assert.deepEqual(refunds.map(resultOf).sort(), [...Array(7).fill('USE_REFUNDED'), 'done']);

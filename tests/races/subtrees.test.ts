@@ -50,7 +50,7 @@ const siblings = (count: number) => Array.from({ length: count }, (_, n) => ({ r
 test('deleting a subtree during concurrent creates, moves and joins leaves no orphaned child or user', async (t) => {
   const admin = await service.createTenant();
   const { pick, below } = seededRandom(firstSeed);
-  const rounds = scale(4, 300);
+  const rounds = scale(4, 150);
   const users = await Promise.all([1, 2, 3].map((n) => admin.createUser({ userName: `joins${n}` })));
   const elsewhere = [await admin.createDepartment(), await admin.createDepartment()];
   const tally = new Tally();
@@ -105,7 +105,7 @@ test('deleting a subtree during concurrent creates, moves and joins leaves no or
 
 test('deleting a chain that grows at its end deletes all of it and rejects later children', async (t) => {
   const admin = await service.createTenant();
-  const rounds = scale(2, 150);
+  const rounds = scale(2, 75);
   let grown = 0;
   for (let round = 0; round < rounds; round++) {
     const chain = [await admin.createDepartment()];
@@ -130,7 +130,7 @@ test('deleting a chain that grows at its end deletes all of it and rejects later
 
 test('two concurrent reorderings result in one of the two orders, never a mix', async (t) => {
   const admin = await service.createTenant();
-  const rounds = scale(4, 250);
+  const rounds = scale(4, 125);
   const parent = await admin.createDepartment();
   const ids = await createMany(admin, { parentId: parent, departments: siblings(12) });
   const tally = new Tally();
@@ -158,7 +158,7 @@ test('two concurrent reorderings result in one of the two orders, never a mix', 
 
 test('a reordering during concurrent changes of the children numbers the listed children from 1 in their order', async (t) => {
   const admin = await service.createTenant();
-  const rounds = scale(4, 250);
+  const rounds = scale(4, 125);
   const tally = new Tally();
   await runConcurrently(2, rounds, async (round) => {
     const { pick } = seededRandom(firstSeed + round);

@@ -67,7 +67,7 @@ test('two nodes deliver each message once and in order per record, even to a rec
     Array.from({ length: scale(3, 6) }, (_, n) => Receiver.start(() => (n === 0 && count++ % 7 === 6 ? 503 : 200))),
   );
   const ids = await Promise.all(receivers.map((receiver) => register(admin, receiver)));
-  const changes = scale(20, 1_000);
+  const changes = scale(20, 500);
   const depts: string[] = [];
   await runConcurrently(8, changes, async (n) => {
     const id = depts[n % 10];
@@ -186,7 +186,7 @@ test('receivers that never respond block neither writers nor other receivers', a
   await admin.createDepartment();
   await waitFor('all stuck receivers have been called', () => stuck.every(({ all }) => all.length > 0));
   await register(admin, healthy);
-  const changes = scale(10, 1_000);
+  const changes = scale(10, 500);
   await runConcurrently(4, changes, async () => {
     await admin.createDepartment();
   });
