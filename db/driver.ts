@@ -33,7 +33,7 @@ export interface ConnectionTiming {
   /** How long opening a connection may take. */
   connectMs: number;
   /**
-   * How long a server may take to accept a connection and to respond if another one might do so: with several hosts. A server
+   * With several hosts: how long a server may take to accept a connection and to respond before the next one is tried. A server
    * whose connections are silent has the same time to show that it is alive.
    */
   hostMs: number;

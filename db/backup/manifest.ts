@@ -22,7 +22,7 @@ export interface Manifest {
   /** The first and the last segment of the write-ahead log that are needed to make the copy consistent. */
   firstSegment: string;
   lastSegment: string;
-  /** Rows of some tables shortly before and after `time`. Both are the same unless rows were written meanwhile. */
+  /** The numbers of rows of some tables shortly before and after `time`. They are the same unless rows were written meanwhile. */
   counts: Record<string, [number, number]>;
   /** The heads of the ledgers shortly before `time`. */
   heads: { tenantId: string; seq: number; hash: string }[];

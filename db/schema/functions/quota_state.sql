@@ -1,6 +1,6 @@
 -- Returns the state of a tenant's quotas at a moment: `used` is 0 if a new period has begun, and `reserved` leaves out what has
--- expired, whether or not the counter was settled since. The period starts at midnight of the session's time zone. It never
--- goes back: if the clock was set back, the later period stays. The quota `accounts` counts users, so it has no uses.
+-- expired, whether or not the counter was settled since. The period starts at midnight in the session's time zone. It never
+-- goes back: if the clock was set back, the later period stays in effect. The quota `accounts` counts users, so it has no uses.
 create or replace function quota_state(tenant text, names text[], moment timestamptz)
   returns table (quota text, total bigint, used bigint, reserved bigint, period text, pooled boolean,
     period_start timestamptz, resets int, counted boolean)

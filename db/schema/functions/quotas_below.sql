@@ -1,7 +1,7 @@
 -- Returns the quotas of the tenants below `root` of which something is used or reserved, with what was used in the last 30 days
--- (today and the 29 days before). Those that run out first at that rate, before they are reset, come first; `matches` counts all
--- of them. At most `max` are returned: those of which the largest share is used. For a pool, the uses of the tenants below it
--- count too, as in its counter.
+-- (today and the 29 days before). Those that run out first at that rate, before they are reset, come first. At most `max` are
+-- returned: those of which the largest share is used. `matches` is the number of all such quotas, returned or not. For a pool,
+-- the uses of the tenants below it count too, as in its counter.
 -- Row-level security shows the quotas of one tenant only, so this function runs as the owner of the tables, and answers only for
 -- the tenant of the transaction.
 create or replace function quotas_below(root text, moment timestamptz, max int)
