@@ -29,11 +29,11 @@ export function createFairLimit(total: number, activeTenants: ActiveTenants): Fa
     if (running < quarter) return true;
     const othersActiveMs = activeTenants.othersActiveMs(tenantId);
     if (othersActiveMs <= 0) return true;
-    if (!timer) timer = setTimeout(retryLater, othersActiveMs + 1).unref();
+    if (!timer) timer = setTimeout(startWaiting, othersActiveMs + 1).unref();
     return false;
   }
 
-  function retryLater() {
+  function startWaiting() {
     timer = undefined;
     // A tenant that is alone from now on may start several tasks.
     while (startNext());
