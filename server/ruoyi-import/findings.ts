@@ -19,7 +19,7 @@ export const RULES = {
   noPlaceUsers: 'Banyan has no field for these values of users. They stay in RuoYi; this report counts them.',
   text: 'A text that is too long is cut; characters that cannot be stored are removed.',
   email: 'A text that is not an email address is not imported.',
-  number: 'A number that is missing or out of range becomes the nearest one that is allowed.',
+  number: 'A number that is out of range becomes the nearest one that is allowed; other text becomes the default.',
   status: 'A status other than 0 and 1 becomes 1 (disabled).',
   date: 'A time that is not valid is not imported.',
   deptDeleted: 'A department whose del_flag is not 0 is not imported.',
@@ -38,7 +38,7 @@ export const RULES = {
   password:
     'A password that is not a bcrypt hash (cost 4 to 12) cannot be used. The user is imported, and needs a new password from an administrator.',
   passwordKept:
-    'A password that changed in RuoYi is imported only while Banyan still has the imported one. Once a user has logged in to Banyan or changed it there, it stays.',
+    'A password that changed in RuoYi is imported only while Banyan still has the imported one. Once a user has logged in to Banyan or changed it there, it is kept.',
   postLink: 'A post that does not exist or belongs to another tenant is left out of the position of its users.',
   postsMissing:
     'The database has no table sys_post or sys_user_post that can be read. Positions are not imported, and stay as they are in Banyan.',

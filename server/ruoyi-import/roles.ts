@@ -6,7 +6,7 @@ const ADMINISTRATOR_KEYS = ['superadmin', 'admin'];
 /** RuoYi treats this user as an administrator of everything, whatever their roles are. */
 const SUPER_ADMIN_ID = '1';
 
-/** The links between users, roles, departments and posts, by the ids of their first column. */
+/** The links between users, roles, departments and posts, by the ids in the first column of each table. */
 export interface Links {
   roles: ReadonlyMap<string, Row<'sys_role'>>;
   rolesOfUser: ReadonlyMap<string, string[]>;
@@ -46,7 +46,10 @@ export function isAdministrator(links: Links, tenant: string, userId: string, fi
   return found;
 }
 
-/** The roles of a tenant with what they apply to, for a later version of Banyan that has roles. Ids are those of RuoYi. */
+/**
+ * Returns the roles and posts of a tenant, and which users have them, for a later version of Banyan that can store them. Ids are
+ * those of RuoYi.
+ */
 export function describeRoles(source: Source, links: Links, tenant: string, users: readonly string[]) {
   const ofTenant = <T extends { tenant_id: string | null }>(rows: T[]) =>
     rows.filter(({ tenant_id }) => tenant_id?.trim() === tenant);

@@ -8,13 +8,16 @@ import type { State } from './state.ts';
 export interface Comparison {
   departments: number;
   users: number;
-  /** Records that are at the same place as in RuoYi. */
+  /** Records that are in the same place as in RuoYi. */
   matching: number;
   /** Records that were changed, moved or deleted in Banyan since, or that it refused; the report lists the latter. */
   explained: string[];
   /** Records that differ for no known reason: a defect. */
   unexplained: string[];
 }
+
+/** The place of a top-level department, or of a user without a department, as the report names it. */
+const NO_DEPARTMENT = 'no department';
 
 /** Compares counts, the place of every department and the department of every user. */
 export function compareWithPlan(
@@ -29,7 +32,7 @@ export function compareWithPlan(
   const users = indexExisting(state.users);
   const externalIds = new Map(state.departments.map(({ id, externalId }) => [id, externalId]));
   const placeOf = (id: string | null): string =>
-    id === null ? 'none' : (externalIds.get(id) ?? `a department of Banyan (${id})`);
+    id === null ? NO_DEPARTMENT : (externalIds.get(id) ?? `a department of Banyan (${id})`);
   const reported = new Set(
     findings.all.flatMap(({ tenant, rule, record }) =>
       tenant === code && (rule === 'refused' || rule === 'deletedHere') ? [record] : [],
@@ -51,7 +54,7 @@ export function compareWithPlan(
     const actual = found && !found.isDeleted ? placeOf(found.parentId) : undefined;
     check(
       `department ${id}`,
-      values.parent ?? 'none',
+      values.parent ?? NO_DEPARTMENT,
       actual,
       placeBefore(importedBefore.department.get(id), 'parent'),
     );
@@ -60,10 +63,10 @@ export function compareWithPlan(
     const found = users.get(id);
     if (found && !found.isDeleted) result.users++;
     const actual = found && !found.isDeleted ? placeOf(found.deptId) : undefined;
-    check(`user ${id}`, values.dept ?? 'none', actual, placeBefore(importedBefore.user.get(id), 'dept'));
+    check(`user ${id}`, values.dept ?? NO_DEPARTMENT, actual, placeBefore(importedBefore.user.get(id), 'dept'));
   }
   return result;
 }
 
 const placeBefore = (importedValues: ImportedValues | undefined, key: string): unknown =>
-  importedValues && (importedValues[key] ?? 'none');
+  importedValues && (importedValues[key] ?? NO_DEPARTMENT);
