@@ -39,8 +39,12 @@ export async function writeUserChanges(
   const { tenantId, userName: by } = caller;
   if (created.length > 0) await assertAccountsLeft(tx, caller, tenantId, created.length);
   const ids: string[] = [];
-  const news = created.map((row, n) => ({ ...row, userKey: userKey(row.userName), passwordHash: hashes[n] as string }));
-  await inChunks(tx, news, async (chunk) => {
+  const newRows = created.map((row, n) => ({
+    ...row,
+    userKey: userKey(row.userName),
+    passwordHash: hashes[n] as string,
+  }));
+  await inChunks(tx, newRows, async (chunk) => {
     const rows = chunk.map((row) => ({ ...row, mustChangePassword: true }));
     const inserted = (await insertUsers(tx, tenantId, by, rows).catch(rethrowAsTaken)).map(String);
     await insertMemberships(
