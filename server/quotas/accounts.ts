@@ -48,7 +48,7 @@ export async function assertAccountsFit(
   await warn(tx, tenantId, counters, 0);
 }
 
-/** Records which percentages of their totals the pools reach with the added users. */
+/** Records which percentages of their totals the counters reach with the added users. */
 const warn = (tx: Tx, tenantId: string, counters: Counters, added: number): Promise<void> =>
   recordCrossings(
     tx,

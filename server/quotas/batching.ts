@@ -65,7 +65,8 @@ export function createQuotaTaker({
     };
     return writeInTenant(db, owner.tenantId, async (tx) => {
       const owners = batch.map(({ owner }) => owner);
-      // Sent in one round trip, the keys first. A request without the permission therefore briefly locks counters of its own tenant.
+      // All are sent in one round trip, the keys first. So even a request without the permission briefly locks counters of its
+      // own tenant.
       const [keys, callers, ownCounters] = await Promise.all([
         claimBatch<Taken>(tx, owner.tenantId, batch),
         loadCallers(tx, owner.tenantId, owners, 'quota:use'),

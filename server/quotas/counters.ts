@@ -145,7 +145,7 @@ export async function writeChanged(tx: Tx, tenantId: string, counters: readonly 
       ...(ended.length > 0 ? { ended } : {}),
     }));
   if (changed.length === 0) return;
-  // Sent in one round trip, in the transaction that counts.
+  // Both are sent in one round trip.
   await Promise.all([
     writeCounters(tx, tenantId, changed),
     recordCrossings(

@@ -9,7 +9,7 @@ export interface UseSearch {
   to: string | null;
 }
 
-/** Each use, including archived ones. With `marginDays`, also those so many days earlier and later. */
+/** Each use, including archived ones. With `marginDays`, also those up to this many days earlier or later. */
 const uses = (tx: Tx, tenantId: string, { quota, subject, from, to }: UseSearch, marginDays = 0): Fragment => {
   const matching = (table: string, archived: boolean) => tx`
     select u.*, ${raw(tx, String(archived))} as archived from ${raw(tx, table)} u where u.tenant_id = ${tenantId}
