@@ -37,7 +37,7 @@ export class ImportErrors {
   }
 }
 
-/** Returns the name of a column, as errors show it. */
+/** Returns a function that finds the name of a column, as errors show it. */
 export function headersOf({ columns }: Table): (key: string) => Detail {
   const headers = new Map(columns.map(({ key, header }) => [key, header]));
   return (key) => headers.get(key) ?? key;

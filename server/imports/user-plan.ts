@@ -246,7 +246,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
   });
 }
 
-/** The departments that a user will have. What the file does not say stays. */
+/** The departments that a user will have. What the file does not mention stays as it is. */
 function departmentsOf(
   n: number,
   { main, further }: UserRowInput,

@@ -114,7 +114,7 @@ export async function readOwnTenant(tx: Tx, caller: Caller): Promise<Tenant> {
 
 /**
  * Replaces a tenant. Quotas that reads do not return keep their values unless they are sent: callers cannot send them back. What
- * was used stays too, except that `used`, by default `riskReportUsed`, sets what was used of `riskReport`.
+ * was used stays the same too, except that `used`, by default `riskReportUsed`, sets what was used of `riskReport`.
  */
 export async function updateTenant(
   tx: Tx,

@@ -72,7 +72,7 @@ export const readStored = (tx: Tx, tenantId: string, userIds: string[]) => tx<St
   ) m on true
   where u.tenant_id = ${tenantId} and u.user_id = any(${userIds}::bigint[]) and u.del_flag = '0'`;
 
-/** Replaces the names and the fields of many users. Their passwords stay. */
+/** Replaces the names and the fields of many users. Their passwords stay the same. */
 export const updateMany = (
   tx: Tx,
   tenantId: string,

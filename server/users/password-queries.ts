@@ -4,7 +4,7 @@ export const updatePassword = (tx: Tx, tenantId: string, userId: string, passwor
   update users set password_hash = ${passwordHash}, update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)} and del_flag = '0'`;
 
-/** Stores another hash of the same password. The ledger records no change, because the password stays. */
+/** Stores another hash of the same password. The ledger records no change, because the password stays the same. */
 export const replaceHash = (
   tx: Tx,
   { tenantId, userId, passwordHash }: { tenantId: string; userId: string; passwordHash: string },

@@ -13,7 +13,7 @@ export { replaceHash } from './password-queries.ts';
 
 /**
  * Replaces the caller's own password, which was `oldHash` when it was checked. If an administrator has set another one since,
- * theirs stays.
+ * theirs is kept.
  */
 export async function replaceOwnPassword(
   tx: Tx,

@@ -63,6 +63,6 @@ function bidiClassOf(character: string): 'L' | 'R' | 'EN' | 'AN' | 'NSM' | 'othe
   return /[\p{L}\p{Mc}\p{Nd}]/u.test(character) && !NEUTRAL_LETTERS.test(character) ? 'L' : 'other';
 }
 
-/** The ranges that Unicode reserves for right-to-left scripts (DerivedBidiClass.txt), so letters to come are included. */
+/** The ranges that Unicode reserves for right-to-left scripts (DerivedBidiClass.txt), including letters added later. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const NEUTRAL_LETTERS = /[\u02b9\u02ba\u02c6-\u02cf\u02ec\u0374\u2e2f\ua67f\ua717-\ua71f\ua788]/;

@@ -77,7 +77,7 @@ export async function createFirstAdministrator(
 }
 
 interface UpdateOptions {
-  /** Without it the password stays. */
+  /** Without it the password stays the same. */
   password?: NewPassword | undefined;
   ifMatch?: IfMatch;
   /** A revert returns to a name that the user had, even if it would not be allowed as a new one. */
