@@ -13,8 +13,8 @@ import type { EntitlementFilter, Entitlements, OutOfService } from './schema.ts'
 const MAX_STEPS = 20_000;
 
 /**
- * Reads what a tenant and a user may use. Users read their own without any permission. API keys, and everybody for another
- * tenant, need `tenant:read`; for another user also `user:read`.
+ * Reads what a tenant and a user may use. Users read their own without any permission. API keys, and users who read another
+ * tenant or user, need `tenant:read`; reading another user also requires `user:read`.
  */
 export async function readEntitlements(
   tx: Tx,

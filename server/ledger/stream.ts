@@ -62,7 +62,7 @@ const errorEvent = (reason: ErrorCode) => `event: refused\ndata: ${JSON.stringif
 
 /**
  * The `id` of an event is the position after its change. Where other changes were skipped at the end of a page, a last `id`
- * without an event tells the client, so that it resumes after them.
+ * without an event lets the client resume after them.
  */
 function* eventsOf({ rows, next, positions }: FeedPage, before: number): Generator<string, void> {
   for (const [n, row] of rows.entries()) yield `id: ${positions[n]}\nevent: change\ndata: ${JSON.stringify(row)}\n\n`;

@@ -12,7 +12,8 @@ export interface Retention {
 
 /**
  * Reads from which time on the settings keep every change. BANYAN_LEDGER_DAYS may have been smaller earlier: a change that was
- * archived then is intact while the archive has it. Only a change that the archive has lost must be older than the settings.
+ * archived then is intact while the archive has it. A change that was removed from the archive must be older than the settings
+ * keep changes.
  */
 export async function readRetention(owner: Sql, ledgerDays: number | 'keep'): Promise<Retention> {
   // Ids are assigned in the order of time, except in long transactions. So they tell the age of a change that was removed

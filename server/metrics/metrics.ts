@@ -20,8 +20,9 @@ export interface Metrics {
   countWebhookAttempt(outcome: 'delivered' | 'failed'): void;
   /** Returns a function that counts scheduled backups. Only the process that takes them calls it. */
   backupCounter(): CountBackup;
-  /** The following are read when metrics are collected, so they cost nothing in between. */
+  /** Adds figures that are read only when metrics are collected, so they cost nothing in between. */
   watchProcess(parts: ProcessParts): void;
+  /** The same for the cache of paths. */
   watchPathCache(cache: PathCacheUsage): void;
   snapshot(): Promise<Snapshot>;
 }

@@ -34,7 +34,7 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
     ];
   }
 
-  /** Takes a token of each bucket. A request that one of them rejects takes none of the others. */
+  /** Takes a token from each bucket. A request that one of them rejects takes no token from the others. */
   return (request, reply, done) => {
     const buckets = bucketsOf(request);
     if (buckets.length === 0) {

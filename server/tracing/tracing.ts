@@ -10,8 +10,8 @@ import { version } from '../version.ts';
 const SHUTDOWN_MS = 1_000;
 
 /**
- * Exports a span of each request with OpenTelemetry (OTLP over HTTP). The libraries are loaded only here. They read the variables
- * `OTEL_*` themselves. Must be called before other hooks are added.
+ * Exports a span for each request with OpenTelemetry (OTLP over HTTP). The libraries are loaded only here. They read the
+ * variables `OTEL_*` themselves. Must be called before other hooks are added.
  */
 export async function startTracing(app: App): Promise<void> {
   const [

@@ -61,8 +61,8 @@ export interface Round {
 }
 
 /**
- * Runs a transaction of the dispatcher. Its writes share the pool as if they were those of one more tenant: they don't wait
- * behind the requests of the webhook's tenant, while holding one of the dispatcher's few transactions.
+ * Runs a transaction of the dispatcher. Its writes share the pool as if they were those of one more tenant. Otherwise
+ * they would wait behind the requests of the webhook's tenant while they hold one of the dispatcher's few transactions.
  */
 const write = <T>(db: Database, { tenantId }: WebhookKey, work: (tx: Tx) => Promise<T>): Promise<T> =>
   writeInTenant(db, tenantId, work, { share: 'webhooks' });
