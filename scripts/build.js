@@ -1,6 +1,6 @@
 // Compiles the service to dist/ and builds the console to dist/console/, each only if its sources have changed since.
 // Contents are compared, not modification times: copying files and `npm prune` change those. With --client it also builds
-// the package of the client to client/dist/, which the service does not need.
+// the client package to client/dist/, which the service does not need.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -27,7 +27,7 @@ const clientTarget = {
 
 /**
  * @param {{ always?: boolean, withConsole?: boolean, client?: boolean }} [options] always: compile the service even if it is
- *   up to date; client: also build the package of the client
+ *   up to date; client: also build the client package
  */
 export function build({ always = false, withConsole = true, client = false } = {}) {
   if (always || isOutdated(serviceTarget)) compile();

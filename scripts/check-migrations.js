@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const folder = new URL('../db/schema/', import.meta.url);
 
-/** What an older node may still use, by the statement that would take it away or restrict it. @type {[RegExp, string][]} */
+/** Statements that remove or restrict what older nodes may still use, and what each of them does. @type {[RegExp, string][]} */
 const CONTRACTIONS = [
   [/^drop (?!index)/, 'removes something'],
   [/^alter table .*\bdrop (column|default|identity|expression)\b/, 'removes a column or its default'],
@@ -18,7 +18,7 @@ const CONTRACTIONS = [
 ];
 
 /**
- * Returns a sentence for each statement of a migration that older nodes might not survive.
+ * Returns a sentence for each statement of a migration that may break older nodes.
  * @param {string} name
  * @param {string} text
  * @param {string[]} earlier the names of the migrations before it
@@ -66,7 +66,7 @@ function findProblem(sql, statements, created) {
   return column && !hasDefault ? 'needs a value that older nodes may not send' : undefined;
 }
 
-/** Splits SQL into statements in lower case, without comments, texts and bodies of functions. @param {string} text */
+/** Splits SQL into statements in lower case, without comments, string literals and function bodies. @param {string} text */
 function splitStatements(text) {
   const token = /--([^\n]*)|\/\*.*?\*\/|\$(\w*)\$.*?\$\2\$|'(?:[^']|'')*'|;|[^;'$/-]+|./gs;
   /** @type {{ sql: string, marker: string | undefined }[]} */

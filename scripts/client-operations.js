@@ -101,7 +101,7 @@ function rowOf(document, method, path, operation) {
   const parameters = parametersOf(document, operation);
   const places = parameters.filter((parameter) => parameter.in !== 'header').map(({ name }) => name);
   if (new Set([...places, 'body']).size <= places.length)
-    throw new Error(`${operation.operationId} has two parameters of one name, or one that is called body.`);
+    throw new Error(`${operation.operationId} has two parameters with the same name, or one that is called body.`);
   const [, success] = successOf(document, operation);
   const types = Object.keys(success.content ?? {});
   const [bodyType] = Object.keys(operation.requestBody?.content ?? {});
@@ -120,7 +120,7 @@ function rowOf(document, method, path, operation) {
   };
 }
 
-/** Returns how a success is read, unless it is an envelope. @param {string[]} types @param {Response} success */
+/** Returns how the client reads a success; undefined for an envelope. @param {string[]} types @param {Response} success */
 function responseKind(types, success) {
   if (types.includes('application/json'))
     return isEnvelope(success.content?.['application/json']?.schema) ? undefined : 'json';

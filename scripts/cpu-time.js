@@ -13,9 +13,9 @@ export class CpuTime {
   ms = { node: 0, postgres: 0, browser: 0 };
   /** The processes of the last sample by id. @type {Map<number, Process>} */
   #last = new Map();
-  /** The ids of processes that are not of this run. @type {Set<number>} */
+  /** The ids of processes that do not belong to this run. @type {Set<number>} */
   #foreign = new Set();
-  /** The PostgreSQL servers below this folder are of this run: they detach themselves from the process that starts them. */
+  /** The PostgreSQL servers below this folder belong to this run: they detach themselves from the process that starts them. */
   folder = '';
 
   /**

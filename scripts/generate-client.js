@@ -16,7 +16,7 @@ fs.mkdirSync(folder, { recursive: true });
 for (const [name, text] of Object.entries({ 'types.ts': types, 'operations.ts': renderOperations(document, types) }))
   fs.writeFileSync(path.join(folder, name), format(text));
 
-/** Builds the service and reads its document. Its tables are needed because the service starts completely. */
+/** Builds the service and reads its document. It starts the whole service, which needs a database. */
 async function readDocument() {
   const { build } = await import('./build.js');
   // The console is not compiled: it may already use operations that the client is about to get.

@@ -2,7 +2,7 @@
 //   npm test -- departments     runs only the test files whose path contains one of the given words
 //   npm test -- --record        also writes the duration of each file to tests/durations.json, which orders the queue
 //                               (npm run test:long: to tests/durations-long.json)
-//   npm test -- --shuffle       runs the files in a random order, which BANYAN_TEST_SEED repeats: files share processes
+//   npm test -- --shuffle       runs the files in a random order, which BANYAN_TEST_SEED determines: files share processes
 // Files named *.long.test.ts run only with npm run test:long. Their first line says why.
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -72,7 +72,7 @@ await phase('lint and compile', async () => {
     stdio: 'inherit',
   });
   const linted = once(linter, 'exit');
-  // Only tests of the long run use the package of the client. Its sources are compiled with those of the service.
+  // Only tests of the long run use the client package. Its sources are compiled with those of the service.
   build({ always: true, client: isLong });
   const [status] = await linted;
   if (status !== 0) process.exit(status ?? 1);
@@ -209,7 +209,7 @@ function runWorker(runsConsole) {
     if (message.type === 'test' && message.failed && message.error)
       fail(current.file, message.name, message.error, message.log);
     if (message.type === 'file') {
-      // A file whose tests failed has no error of its own, unless its hooks failed, too, or it was not loaded to its end.
+      // A file whose tests failed has no error of its own, unless its hooks failed too, or it did not load completely.
       if (message.failed) end(message.error || (current.failed === 0 ? 'The file failed.' : ''));
       else end(current.tests === 0 ? 'The file has no tests.' : '');
       next();
@@ -268,7 +268,7 @@ function createQueue(words) {
     .sort((a, b) => msOf(b) - msOf(a) || a.localeCompare(b));
 }
 
-/** Tests that an asynchronous suite adds after its file was loaded would not belong to it (test-tracking.js). */
+/** Rejects asynchronous suites: tests that they add after their file was loaded would not belong to them (test-tracking.js). */
 function checkSuites() {
   const files = fs
     .readdirSync('tests', { recursive: true, encoding: 'utf8' })
@@ -281,7 +281,7 @@ function checkSuites() {
   process.exit(1);
 }
 
-/** Returns a folder in memory if there is enough: the databases of all test files have about fifty thousand files. */
+/** Returns a folder in memory if enough is free: the databases of all test files have about fifty thousand files. */
 function fastTempFolder() {
   const REQUIRED_BYTES = 6e9;
   try {
