@@ -11,7 +11,7 @@ import { afterFile } from '../support/cleanup.ts';
 import { launch, project, startOnDatabase } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** The commands of docs/operations.md for a backup of one's own PostgreSQL, with the packages of the system. */
+/** The commands of docs/operations.md for a backup of an external PostgreSQL, with the packages of the system. */
 
 /** The folder with the newest PostgreSQL that has pg_basebackup. The embedded one does not have it. */
 const binDir = ['18', '17', '16', '15']
