@@ -31,10 +31,10 @@ test('two nodes of the last release keep working on the tables of the next one, 
     create table fax_numbers (tenant_id bigint not null, number text not null, primary key (tenant_id, number));
     create index departments_fax on departments (tenant_id, fax);`;
   assert.deepEqual(checkMigration('0002_fax.sql', expansion, ['0001_baseline.sql']), []);
-  const trees = fs.readFileSync(path.join(project, 'db/schema/functions/read_departments.sql'), 'utf8');
+  const readDepartments = fs.readFileSync(path.join(project, 'db/schema/functions/read_departments.sql'), 'utf8');
   const schema = laterSchema({
     '0002_fax.sql': expansion,
-    'functions/read_departments.sql': `${trees}\n-- of the next release\n`,
+    'functions/read_departments.sql': `${readDepartments}\n-- of the next release\n`,
   });
   await migrate(service.owner, () => {}, schema);
   await everyWriterWrites();
