@@ -13,7 +13,7 @@ await avoidMidnight();
 const fixture = await startConsole({}, { timing: { noticeMs: 20 } });
 const { service } = fixture;
 
-/** Returns the requests of a page whose URL contains a text, from now on. */
+/** Records the URLs of a page's requests that contain a text. */
 function recordRequests(page: Page, text: string): string[] {
   const urls: string[] = [];
   page.on('request', (request) => {

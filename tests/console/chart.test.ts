@@ -31,7 +31,7 @@ test('administrators open the chart as it was at the end of a day, and what has 
   await selectDay(page, day);
   await page.getByRole('alert').getByText(`${day} 结束时的部门`).waitFor();
   await card(page, '旧公司，租户').waitFor();
-  // There are no numbers of users: today's would be wrong.
+  // User counts are not shown: those of today would be wrong.
   await page.getByRole('treeitem', { name: '旧总部，负责人 王芳', exact: true }).waitFor();
   await card(page, '旧产线').waitFor();
   assert.equal(await card(page, '新车间').count(), 0);

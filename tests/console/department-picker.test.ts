@@ -15,7 +15,7 @@ test('departments are selected in the tree with the mouse and with the keyboard,
   await dialog.getByRole('button', { name: '随机生成' }).click();
   const list = pickerTree(page);
 
-  // With the mouse. Only what is expanded is loaded.
+  // Select with the mouse: only what is expanded is loaded.
   const loaded: (string | undefined)[] = [];
   const recordLoaded = (request: Request) => {
     if (request.url().includes('/children')) loaded.push(/(\d+)\/children/.exec(request.url())?.[1]);
@@ -32,7 +32,7 @@ test('departments are selected in the tree with the mouse and with the keyboard,
   assert.deepEqual(loaded, ['0', top, research]);
   page.off('request', recordLoaded);
 
-  // With the keyboard. The popup stays open, so that several can be selected.
+  // Select with the keyboard: the popup stays open, so that several can be selected.
   await dialog.getByRole('combobox', { name: '兼任部门' }).focus();
   await page.keyboard.press('ArrowDown');
   await expectActive(page, '总部');
@@ -46,7 +46,7 @@ test('departments are selected in the tree with the mouse and with the keyboard,
   await dialog.getByTitle('总部 / 市场部').waitFor();
   await expectNoAxeViolations(page);
 
-  // By a search. Then the tree shows what was found.
+  // Select a search result: then the tree shows it.
   await page.keyboard.type('后端');
   await page.locator('.department-option', { hasText: '后端组' }).getByText('总部 / 研发部').waitFor();
   await list.waitFor({ state: 'detached' });

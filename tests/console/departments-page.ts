@@ -54,7 +54,7 @@ export async function startDrag(page: Page, from: Locator, to: Locator, position
   await page.mouse.down();
   const box = await to.boundingBox();
   if (!box) throw new Error('The target row is not visible.');
-  // In one step: on the way, the pointer would rest on collapsed rows, which then expand.
+  // Move in one step: on the way, the pointer would rest on collapsed rows, which then expand.
   await page.mouse.move(box.x + 100, box.y + box.height * OFFSETS[position]);
 }
 

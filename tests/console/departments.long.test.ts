@@ -132,7 +132,7 @@ test('a department dragged while the previous move is being saved is not moved, 
   await expectOutline(page, ['1 总部', '2 市场部', '2 旧部门停用', '2 研发部']);
 });
 
-test('a move that creates a cycle unknown to the page shows the error of the service', async () => {
+test('a move that would create a cycle that the page does not know of shows the error of the service', async () => {
   const { admin, research, market } = await createCompany(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
   await row(page, '研发部').waitFor();

@@ -19,7 +19,7 @@ test('a double click creates one department', async () => {
   expectNoCspViolations(page);
 });
 
-test('a department whose response is lost is sent again and created once', async () => {
+test('a department is created once when its response is lost and the request is sent again', async () => {
   const { admin, top } = await createCompany(service);
   await logInAsAdmin(admin, `/departments/${top}`);
   const keys: (string | undefined)[] = [];

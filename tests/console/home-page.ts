@@ -3,7 +3,7 @@ import type { ConsoleFixture } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
-/** Creates a company that has tenants below it, of which some have expired or have reached their user limit. */
+/** Creates a company that has tenants below it, some of which have expired or have reached their user limit. */
 export async function startHome(fixture: ConsoleFixture) {
   const company = await fixture.service.createTenant({
     tenantName: '榕树集团',

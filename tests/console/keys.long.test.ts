@@ -46,7 +46,7 @@ test('a key whose response was lost is not shown, and the console says how to ge
   });
   await form.getByRole('button', { name: '创建' }).click();
   await dialogOf('lost 的 API 密钥').getByText('密钥已生成，但未能显示').waitFor();
-  assert.equal((await admin.get(`${KEYS}/list`)).data.total, 1, 'the repeated request made no second key');
+  assert.equal((await admin.get(`${KEYS}/list`)).data.total, 1, 'the repeated request created no second key');
 });
 
 test('a key is disabled, enabled and deleted, and marked when it has expired', async () => {

@@ -18,7 +18,7 @@ page.on('request', (request) => pendingRequests.add(request));
 page.on('requestfinished', (request) => pendingRequests.delete(request));
 page.on('requestfailed', (request) => pendingRequests.delete(request));
 
-/** Returns the elements that leave the window, scroll sideways, or are truncated without a tooltip that shows the full text. */
+/** Returns elements that are outside the window, scroll sideways, or are truncated without a tooltip that shows the full text. */
 const findOverflows = (page: Page) =>
   page.evaluate(`(() => {
     const describe = (element) => element.tagName + '.' + element.className + ' ' + element.textContent.slice(0, 30);

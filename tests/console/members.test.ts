@@ -10,7 +10,7 @@ test('the page of a person shows departments, leaders, role and history, and end
   const { admin, research, mei } = await createMembers(service);
   await nameBoss(admin, '高敏');
   await admin.patch(`/system/user-api/${mei}`, { email: 'mei@example.com', position: '后端工程师' });
-  // A command wrote the first change, in the name of no user.
+  // Change the first entry as if a command had written it: then it has no user.
   await service.superuser`
     update banyan.changes set actor_name = 'Demo data', actor_user_id = 0
     where tenant_id = ${admin.tenantId} and resource = 'user' and resource_id = ${mei} and action = 'created'`;

@@ -2,7 +2,7 @@ import type { ConsoleFixture } from '../support/console.ts';
 import { insertUses } from '../support/quotas.ts';
 import type { Client, Service } from '../support/service.ts';
 
-/** Helpers for tests of the screens of quotas. */
+/** Helpers for tests of the quota screens. */
 
 export const QUOTAS = '/system/quota-api';
 

@@ -28,7 +28,7 @@ test('the quotas of a tenant show what is used, reserved and left, and when they
   await rowOf('apiCalls')
     .getByText(/下次 \d{4}-\d{2}-01 00:00/)
     .waitFor();
-  assert.equal(await page.getByRole('button', { name: /调整/ }).count(), 0, 'nobody raises their own total');
+  assert.equal(await page.getByRole('button', { name: /调整/ }).count(), 0, 'a tenant cannot raise its own total');
   await expectNoAxeViolations(page);
   expectNoCspViolations(page);
 });
@@ -90,7 +90,7 @@ test('an administrator of the parent tenant adds a quota and changes totals, als
   assert.equal(
     await page.getByRole('button', { name: /添加配额|调整总量/ }).count(),
     0,
-    'nobody sets their own quotas',
+    'a tenant cannot set its own quotas',
   );
   expectNoCspViolations(page);
 });
@@ -106,7 +106,7 @@ test('a pool shows the uses of the tenants below in its curve and by tenant', as
   await page.getByText('重置前不会用完').waitFor();
 });
 
-test('the screens of quotas are accessible on a phone, in the dark theme and in English', async () => {
+test('the quota screens are accessible on a phone, in the dark theme and in English', async () => {
   await logInOnPage(page, credentialsOf(company), '/quotas', { viewport: PHONE, dark: true });
   await page.getByRole('link', { name: '企业查询' }).waitFor();
   await expectNoAxeViolations(page);

@@ -21,7 +21,7 @@ test('the page of a quota has a curve with its limit, sums by user and subject, 
     String(AMOUNTS[0]),
     String(USED),
   ]);
-  // Each user has every second use.
+  // The uses alternate between the two users.
   const ofFirst = AMOUNTS.filter((_, n) => n % 2 === 0).reduce((sum, amount) => sum + amount, 0);
   await page.getByRole('row', { name: new RegExp(`^王兰 ${ofFirst}`) }).waitFor();
   await page.getByText('每日数据').click();

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { logIn, logInByForm, logInOnPage, startConsole } from '../support/console.ts';
 
+/** The files of a screen load when it is first opened. These tests make that fail. */
+
 const fixture = await startConsole();
 // Do not use the shared page: another test file may have opened these screens there.
 const ownPage = await fixture.newPage();
-
-/** The files of a screen load when it is first opened. These tests make that fail. */
 
 const errorMessage = (page: Page) => page.getByRole('alert').getByText('页面出错');
 

@@ -98,7 +98,7 @@ const PICTURES: Record<string, Picture> = {
     },
   },
   changes: {
-    // The logins of the tests would be the first page.
+    // Without a filter, the logins of these tests would fill the first page.
     path: '/changes?resource=department',
     complete: async (page) => {
       await page.getByRole('button', { name: /^详情/ }).first().click();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { type ConsoleFixture, type PageSettings, waitForEffects } from '../support/console.ts';
 
-/** Helpers for tests of the search from anywhere: Ctrl+K, or the button in the header. */
+/** Helpers for tests of the global search: Ctrl+K, or the button in the header. */
 
 export const dialog = (page: Page) => page.getByRole('dialog', { name: /^(全局搜索|Search everything)$/ });
 export const field = (page: Page) => dialog(page).getByRole('combobox');
@@ -15,7 +15,7 @@ export async function openSearch(page: Page, text = ''): Promise<void> {
   if (text) await field(page).fill(text);
 }
 
-/** Creates departments of the same name, a person and a tenant below. */
+/** Creates two departments with the same name, a person and a child tenant. */
 export async function startSearch(fixture: ConsoleFixture) {
   const { service } = fixture;
   const admin = await service.createTenant({ tenantName: '华星集团' });

@@ -93,7 +93,7 @@ test('a logout reaches a tab that is still loading', async () => {
 test('a logout with an expired token ends the session, and a reload does not restore it', async () => {
   await createUser('qiu');
   await logInOnPage(page, { username: 'qiu' });
-  // Wait for the data of the screen, as `openAccount` does.
+  // Wait for the data of the screen: a request in flight would itself cause a refresh.
   await page.getByText('个人信息').waitFor();
   assert.equal((await sessionsOf('qiu')).length, 1);
   expireTokens();

@@ -21,7 +21,7 @@ function readTexts(): { file: string; language: 'zh' | 'en'; text: string }[] {
   });
 }
 
-test('the texts use the vocabulary of the README, and the punctuation of their language', () => {
+test('the texts use the vocabulary of console/README.md, and the punctuation of their language', () => {
   const rows = fs.readFileSync('console/README.md', 'utf8').matchAll(/^\| [^|]+ \| [^|]+ \| ([^|]+) \|$/gm);
   const [, ...lists] = [...rows].map(([, list = '']) => list);
   const words = lists.flatMap((list) => list.split(',').map((word) => word.trim()));

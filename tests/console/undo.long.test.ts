@@ -1,4 +1,4 @@
-// Only with test:long: it repeats the undo for users, tenants, moves and conflicts; undo.test.ts covers it for departments.
+// Only with test:long: it repeats the undo for moves, conflicts, several users and child tenants; undo.test.ts covers it for departments.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startConsole } from '../support/console.ts';
@@ -40,7 +40,7 @@ test('an undo fails with an explanation if another user has changed the same rec
   await page.getByRole('article', { name: '增长部' }).waitFor();
 });
 
-test('several users that were moved or deleted one by one come back with one undo', async () => {
+test('one undo restores several users who were deleted one by one', async () => {
   const { admin, web, market } = await createCompany(service);
   const ids = [
     await admin.createUser({ userName: 'yi', nickName: '甲一', deptId: web }),
@@ -59,7 +59,7 @@ test('several users that were moved or deleted one by one come back with one und
   await page.getByRole('checkbox', { name: '选择 甲一' }).waitFor();
 });
 
-test('an administrator undoes the change of a child tenant, and of a user in it', async () => {
+test('an administrator undoes the change of a user in a child tenant', async () => {
   const { admin } = await createCompany(service);
   const child = await service.createTenant({ tenantName: '子公司' }, admin);
   const userId = await child.createUser({ userName: 'wang', nickName: '王五' });

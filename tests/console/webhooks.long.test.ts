@@ -121,7 +121,7 @@ test('editing keeps kinds that the form does not offer, and a conflict can be re
   assert.deepEqual([name, kinds], ['theirs', ['user.moved', 'user.created', 'department.moved']]);
 });
 
-test('a webhook with below shows the tenant of each delivery and cannot be changed to another scope', async () => {
+test('a webhook that includes descendant tenants shows the tenant of each delivery, and its scope cannot be changed', async () => {
   const admin = await service.createTenant();
   const child = await service.createTenant({ tenantName: '分公司' }, admin);
   const receiver = await Receiver.start();
