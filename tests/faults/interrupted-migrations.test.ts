@@ -62,7 +62,7 @@ test('the next start completes a migration that was interrupted halfway, and kee
       name text primary key, checksum text not null, applied timestamptz not null default now())`;
   for (const [index, file] of files.entries()) {
     const before = index === 0 ? await tables() : [];
-    // The last statement of a migration inserts its row and has to wait for ours: by then all is done, nothing committed.
+    // The last statement of a migration inserts its row and has to wait for ours: by then all is done, but not committed.
     await superuser`begin`;
     await superuser`insert into banyan.migrations values (${Number.parseInt(file, 10)}, 'conflicting', '')`;
     // For PostgreSQL a killed process is a closed connection.

@@ -14,7 +14,7 @@ import { firstSeed, report, scale, seededRandom } from '../support/scale.ts';
 import { PASSWORD } from '../support/service.ts';
 import { Writer } from './writer.ts';
 
-/** A process of the service with its PostgreSQL: the user that it runs as, what its environment shows, and how it is killed. */
+/** A service process with its PostgreSQL: the user that it runs as, what its environment shows, and what a kill loses. */
 
 const dataDir = await usedDataFolder();
 let run = startWithoutDeadlines(dataDir, { BANYAN_ADMIN_USERNAME: 'first' });

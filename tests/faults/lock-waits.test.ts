@@ -7,7 +7,7 @@ import { databaseOf, startNode } from './node.ts';
 
 /** Requests that wait for row locks or for a database connection. */
 
-// No background work: it may wait for locks too, and tests count all waits.
+// Disable background work: it may wait for locks too, and tests count all waits.
 const service = await startService({}, { timing: { sealMs: 600_000, webhookPollMs: 600_000 } });
 const { owner, superuser } = service;
 const database = await databaseOf(service);

@@ -71,7 +71,7 @@ test('no use is lost or counted twice when the service and its database are kill
     await workers;
     run = startWithoutDeadlines(dataDir);
     base = (await run.ready()).base;
-    // Repeated with the same keys, what is in doubt is done exactly once.
+    // Repeat the uses in doubt with the same keys: each must count exactly once.
     const repeated = inDoubt;
     inDoubt = [];
     for (const use of repeated) {

@@ -12,7 +12,7 @@ import { connectTo, usedDataFolder } from '../support/process.ts';
 import { type Service, startService } from '../support/service.ts';
 import { waitFor, waitForEstablishedConnections } from '../support/wait.ts';
 
-test('connected to a standby, readiness and writes are 503 DATABASE_AWAY, and reads go on', async () => {
+test('on a standby, readiness and writes fail with 503 DATABASE_AWAY, and reads succeed', async () => {
   const dataDir = await usedDataFolder();
   const server = await startEmbedded(dataDir, () => {});
   after(() => server.stop());
@@ -83,7 +83,7 @@ test('with BANYAN_ERROR_STATUS=200 health checks have real statuses, and other e
   const { status, code, data } = await service.anonymous.get(`${DEPTS}/list`);
   assert.deepEqual([status, code, data.reason], [200, 401, 'NO_TOKEN']);
   await refuseConnections(service);
-  await waitFor('readiness is refused', async () => (await service.anonymous.get('/health/ready')).code === 503);
+  await waitFor('readiness fails', async () => (await service.anonymous.get('/health/ready')).code === 503);
   const ready = await service.anonymous.get('/health/ready');
   assert.deepEqual([ready.status, ready.code, ready.data.reason], [503, 503, 'DATABASE_AWAY']);
   assert.deepEqual(ready.headers['retry-after'], '2');

@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait.ts';
 
 const path = '/system/webhook-api';
 const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
-// A long lease: it never expires by itself during a test.
+// The lease is so long that it never expires by itself during a test.
 const timing = { ...FAST_WEBHOOK_POLLING, webhookLeaseMs: 600_000 };
 const start = (databaseUrl?: string) =>
   startService({ ...environment, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) }, { timing });
