@@ -70,7 +70,7 @@ test('a backup that is killed leaves no backup, and the next one succeeds and re
   assert.equal(await run.stop(), 0, run.stderr);
 });
 
-test('a restore refuses damaged backups, existing databases and running services, and changes nothing then', async () => {
+test('a restore refuses damaged backups, existing databases and running services, without changing anything', async () => {
   const dataDir = await usedDataFolder();
   const folder = newFolder('backup');
   const backup = await runTool('backup', dataDir, ['--to', folder]);

@@ -111,7 +111,7 @@ test('a restore refuses an existing or running database and a damaged backup', a
   assert.deepEqual([running.status, /Stop the service first/.test(running.stderr)], [2, true], running.stderr);
   await server.stop();
   const target = newDataFolder();
-  // The first file, because a restore copies and compares one after the other.
+  // Damage the first file: a restore copies and compares one after another.
   const file = path.join(folder, Object.keys(manifestOf(folder).files)[0] as string);
   const content = fs.readFileSync(file);
   fs.writeFileSync(file, Buffer.concat([Buffer.of(Number(content[0]) ^ 1), content.subarray(1)]));

@@ -67,7 +67,7 @@ export const rejected = [
   () => client.readNothing(),
   // @ts-expect-error a department has no such field
   async () => (await client.readDepartment({ id: 1 })).data.notAField,
-  // @ts-expect-error the name of a department is a text
+  // @ts-expect-error the name of a department is a string
   () => client.createDepartment({ body: { deptName: 7 } }),
   // @ts-expect-error the id is missing
   () => client.readDepartment({}),

@@ -53,7 +53,7 @@ await client.addDepartments({ body: { parentId: id, departments } });
 const listed: string[] = [];
 for await (const { deptName } of client.iterate.listDepartments({ pageSize: 2, parentId: id })) listed.push(deptName);
 
-/** Reads as many changes of departments from the stream. */
+/** Reads this many changes of departments from the stream. */
 async function take(after: string, count: number) {
   const taken: string[] = [];
   for await (const { change, cursor } of client.streamChanges({ after })) {
@@ -168,7 +168,7 @@ async function startUnreliableProxy() {
 function cut(stream: http.IncomingMessage, response: http.ServerResponse): void {
   const EVENT = 'event: change';
   let text = '';
-  // Bytes, one for each character: the cut may be inside of a Chinese one.
+  // Read each byte as one character: the cut may be inside a Chinese character.
   stream.setEncoding('latin1').on('data', (chunk) => {
     text += chunk;
     const second = text.indexOf(EVENT, text.indexOf(EVENT) + 1);

@@ -93,7 +93,7 @@ for (const language of ['zh', 'en'] as const) {
       assert.ok(past > 20 && past < today, `${past} departments half a year ago, ${today} today`);
       assert.equal(/\p{Script=Han}/u.test(rows[0].deptName), language === 'zh');
     }
-    // Three tenants are disabled, over or have not begun yet.
+    // Three tenants are disabled, have expired or have not started yet.
     assert.equal(results.length, 13, output);
     assert.equal(results.filter((result) => result === 'in').length, 10, results.join());
     assert.equal(await run.stop(), 0, run.stderr);

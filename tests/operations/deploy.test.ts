@@ -25,7 +25,7 @@ function assertSettings(names: Iterable<string>) {
   for (const name of names) assert.ok(Object.hasOwn(settings, name) || OTHERS.includes(name), `${name} is a setting`);
 }
 
-/** Whether a program is installed; otherwise the test is skipped, which the summary of the run lists. */
+/** Returns whether a program is installed. If it is not, the test is skipped, and the summary of the run lists it. */
 function requireProgram(t: TestContext, name: string, ...args: string[]): boolean {
   const exists = spawnSync(name, args, { encoding: 'utf8' }).error === undefined;
   if (!exists) t.skip(`${name} is not installed`);

@@ -45,7 +45,7 @@ const setAge = (seconds: number) =>
 const setRecent = () => setAge(-86_400);
 await setRecent();
 
-test('a database in order has one line for each check', async () => {
+test('a healthy database has one line for each check', async () => {
   const { status, lines, problems, others } = await examine();
   assert.deepEqual(others, []);
   assert.equal(problems.length, 1, lines.join('\n'));

@@ -96,7 +96,7 @@ test('users that do not fit into a pool of accounts are reported, and the pool i
   const quotas = await read(above, '/system/quota-api');
   const { used, left } = quotas.find(({ quota }: { quota: string }) => quota === 'accounts');
   assert.deepEqual([used, left], [8, 0]);
-  // With a higher total, the next run takes the others.
+  // With a higher total, the next run imports the others.
   expectOk(await root.put(`/system/quota-api/accounts?tenantId=${above.tenantId}`, { total: 20, pooled: true }));
   assert.deepEqual((await run(ruoyi.url)).found('refused'), []);
   assert.equal((await read(root, `${USERS}/list?tenantId=${CODE}`)).total, 8);

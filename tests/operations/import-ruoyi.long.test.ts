@@ -1,4 +1,4 @@
-// Only with test:long: it kills two processes of the command; import-ruoyi runs it again after changes, and twice at the same moment.
+// Only with test:long: it kills two processes of the command; import-ruoyi.test.ts runs it again after changes, and twice at the same moment.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

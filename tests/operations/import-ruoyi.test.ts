@@ -52,7 +52,7 @@ const preview = await run(ruoyi, ['--preview']);
 const afterPreview = await lastChange();
 const imported = await run(ruoyi);
 
-test('a preview reports what would be taken and writes nothing', () => {
+test('a preview reports what would be imported and writes nothing', () => {
   assert.equal(preview.status, 0, preview.output);
   assert.match(preview.output, /Preview: nothing was written to Banyan/);
   const report = preview.report();
@@ -66,7 +66,7 @@ test('a preview reports what would be taken and writes nothing', () => {
   assert.deepEqual(afterPreview, atStart);
 });
 
-test('an import takes every tenant, department and user that is not deleted', async () => {
+test('an import creates every tenant, department and user that is not deleted', async () => {
   const { status, output, report, roles } = imported;
   assert.equal(status, 0, output);
   const { totals, tenants, findings } = report();
@@ -166,7 +166,7 @@ test('a second run changes nothing', async () => {
   assert.deepEqual(await lastChange(), before);
 });
 
-test('a further run takes what changed in RuoYi and leaves what changed in Banyan', async () => {
+test('a further run imports what changed in RuoYi and leaves what changed in Banyan', async () => {
   const { tenant, user, department } = await readTenant(CODE);
   await service.logIn(CODE, 'zhangsan', RUOYI_PASSWORD);
   const one = await department(d(1));
@@ -179,7 +179,7 @@ test('a further run takes what changed in RuoYi and leaves what changed in Banya
   const other = await ruoyiHash('another password', 4);
   for (const statement of [
     `update sys_tenant set company_name = '新公司' where tenant_id = '${CODE}'`,
-    // 2 and 3 change places, below a parent that is disabled.
+    // 2 and 3 swap places, below a parent that is disabled.
     `update sys_dept set parent_id = ${d(1)}, dept_name = '新名称' where dept_id = ${d(3)}`,
     `update sys_dept set parent_id = ${d(3)} where dept_id = ${d(2)}`,
     `update sys_user set password = '${other}', nick_name = '张三' where user_id = ${u(1)}`,
@@ -228,10 +228,10 @@ test('a further run takes what changed in RuoYi and leaves what changed in Banya
   assert.deepEqual(await lastChange(), changes);
 });
 
-test('two runs at the same moment take every record once', async () => {
+test('two concurrent runs import every record once', async () => {
   const { databaseUrl, superuserUrl } = await createDatabase();
   const results = await Promise.all([run(ruoyi, [], databaseUrl), run(ruoyi, [], databaseUrl)]);
-  // One of them may find that the other has taken a record, and says so.
+  // One of them may find that the other has imported a record, and says so.
   const last = await run(ruoyi, [], databaseUrl);
   assert.equal(last.status, 0, [...results, last].map(({ output }) => output).join('\n'));
   const { totals } = last.report();
@@ -258,11 +258,11 @@ test('mistakes in the arguments and other databases are explained', async () => 
   assert.ok(!(await call(['--from', empty.databaseUrl])).includes(password));
 });
 
-test('an import from MariaDB takes the same as one from PostgreSQL', { skip: missingMariadb ?? false }, async (t) => {
+test('an import from MariaDB creates the same records as one from PostgreSQL', { skip: missingMariadb ?? false }, async (t) => {
   const mariadb = await createMariadb('ry_vue');
   const { databaseUrl, superuserUrl } = await createDatabase();
   try {
-    // The early form, in which a leader is a name.
+    // Use the schema of older versions of RuoYi, in which a leader is a name.
     const early = generated('text');
     await fillRuoyi(mariadb, early.rows, 'text');
     const startedAt = Date.now();

@@ -25,7 +25,7 @@ const run = (...args: string[]) =>
     env: { PATH: process.env.PATH, DATABASE_URL: service.databaseUrl },
   });
 
-/** Alters a record without a change. */
+/** Alters records without recording a change. */
 before(() =>
   service.superuser.begin(async (tx) => {
     await tx`set local session_replication_role = replica`;

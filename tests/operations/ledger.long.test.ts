@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts';
 test('many ledgers that cannot be sealed do not block the sealing of others', async () => {
   const { superuser, ...node } = await startService({}, { timing: { sealMs: 20 } });
   const admin = await node.createTenant();
-  // More than one round visits. Their codes come before all others.
+  // There are more of them than one round visits, and their codes come before all others.
   await superuser.unsafe(`
     create function banyan.keep_unsealed() returns trigger language plpgsql as $$ begin raise exception 'rejected'; end $$;
     create trigger keep_unsealed before delete on banyan.unsealed_changes for each row

@@ -12,7 +12,7 @@ import { answeringPids, countResponses as count, metricsAddressOf } from './work
 
 const { databaseUrl } = await createDatabase();
 
-test('a worker that does not answer keeps its last values', async () => {
+test('the metrics keep the last values of a worker that does not answer', async () => {
   const short = startOnDatabase(
     databaseUrl,
     { BANYAN_WORKERS: '2', BANYAN_METRICS_PORT: '0', BANYAN_LOG_LEVEL: 'info' },
@@ -36,7 +36,7 @@ test('a worker that does not answer keeps its last values', async () => {
   assert.equal(await short.stop(), 0, short.stderr);
 });
 
-test('a taken port of metrics stops the start with a message that names the setting', async () => {
+test('a metrics port that is in use stops the start with a message that names the setting', async () => {
   const server = http.createServer().listen(0, '127.0.0.1').unref();
   await once(server, 'listening');
   const taken = String((server.address() as net.AddressInfo).port);

@@ -16,7 +16,7 @@ const service = await startService(
 );
 const { root, anonymous, base } = service;
 const tenant = await service.createTenant();
-/** Another one, which seals nothing and serves one request at a time. */
+/** Another service, which seals nothing and serves one request at a time. */
 const limited = await startService(
   { BANYAN_METRICS: '1' },
   { timing: { sealMs: 3_600_000 }, limits: { requests: { min: 1, max: 1 } } },
@@ -162,7 +162,7 @@ test('streams and long polls are gauges that fall when clients leave', async (t)
 test('pending deliveries are counted until they are delivered', async () => {
   let status = 503;
   const receiver = await Receiver.start(() => status);
-  // A tenant of its own: the departments of other tests are not delivered.
+  // Use a separate tenant: the departments of other tests are not delivered.
   const admin = await service.createTenant();
   const before = await scrape(base);
   await admin.create('/system/webhook-api', { name: 'w', url: receiver.url, kinds: ['department.*'] });

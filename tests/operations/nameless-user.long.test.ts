@@ -1,4 +1,4 @@
-// Only with test:long: it starts processes as another user; start covers a first start, and privileges the choice of a user.
+// Only with test:long: it starts processes as another user; start.test.ts covers a first start, and privileges.long.test.ts the choice of a user.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -14,7 +14,7 @@ import { newDataFolder, project } from '../support/process.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** deploy/nginx/banyan.conf in a real nginx, in front of a real service. Skipped, and listed as such, where nginx is missing. */
+/** deploy/nginx/banyan.conf in a real nginx, in front of a real service. It is skipped where nginx is missing. */
 
 const isInstalled = spawnSync('nginx', ['-v']).error === undefined;
 const HOST = 'org.example.com';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { departmentNames, newFolder, nextSecond, runTool } from '../support/backups.ts';
 import { connectTo, newDataFolder, startWithoutDeadlines, usedDataFolder } from '../support/process.ts';
 
-/** Continuous archiving, and restores to a second of the past. */
+/** Continuous archiving, and restores to a given second in the past. */
 
 test('a restore ends at the given second, continues the archive on a new timeline, and later restores follow it', async () => {
   const dataDir = await usedDataFolder();
@@ -49,13 +49,13 @@ test('a restore ends at the given second, continues the archive on a new timelin
   // What the first restore left out is still in the archive.
   const other = await restore([], '--until', 'latest', '--timeline', '1');
   assert.deepEqual(other.names, ['after', 'before', 'in the backup']);
-  // The end of the backup itself. Its new timeline has a number that the archive does not have yet.
+  // Restore to the end of the backup itself. Its new timeline has a number that the archive does not have yet.
   const plain = await restore(['on timeline 5']);
   assert.deepEqual(plain.names, ['in the backup']);
   assert.ok(fs.readdirSync(archive).includes('00000005.history'), fs.readdirSync(archive).join());
 });
 
-test('archiving begins with a server that a killed service left behind without it', async () => {
+test('archiving is enabled on a server that a killed service left running without it', async () => {
   const dataDir = await usedDataFolder();
   const archive = newFolder("w a'l");
   const killed = startWithoutDeadlines(dataDir);

@@ -8,7 +8,7 @@ import { connectTo, newDataFolder, usedDataFolder } from '../support/process.ts'
 import { isLong } from '../support/scale.ts';
 import { asTenant } from '../support/service.ts';
 
-/** Continuous archiving, and restores to a second of the past. */
+/** Continuous archiving, and restores to a given second in the past. */
 
 const addDepartment = (sql: Sql, name: string) =>
   asTenant(

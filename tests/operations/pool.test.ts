@@ -75,7 +75,7 @@ test('when all connections are terminated at once their transactions fail, and w
       }
     }
   };
-  // More writers than connections: when one connection is lost, a waiting writer takes the next, which is about to be lost too.
+  // There are more writers than connections: after a loss, a waiting writer takes the next one, which is about to be lost too.
   const writers = Promise.all(Array.from({ length: 24 }, writer));
   const rounds = scale(2, 100);
   for (let round = 0; round < rounds; round++) {
@@ -283,7 +283,7 @@ test('a connection that is terminated while it is being opened fails at once, an
     if (failure === undefined) break;
     assert.ok(failure === '57P01' || isConnectionLost(failure), `${failure} after ${messages} messages`);
   }
-  // Authentication, the parameters of the server, and the statement.
+  // These are the messages of the authentication, the server's parameters and the statement.
   assert.ok(messages > 15, String(messages));
 });
 

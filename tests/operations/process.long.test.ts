@@ -1,4 +1,4 @@
-// Only with test:long: starting a process with its PostgreSQL takes three seconds of CPU time; process stops a service that serves, workers stops processes with SIGTERM, and start stops PostgreSQL.
+// Only with test:long: starting a process with its PostgreSQL takes three seconds of CPU time; process.test.ts stops a service that serves, workers.test.ts stops processes with SIGTERM, and start.test.ts stops PostgreSQL.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

@@ -16,7 +16,7 @@ const completed = ({ stderr }: Run) => stderr.match(/Backup \S+ is complete/g)?.
 /** Options of the service for backups in quick succession. */
 const backingUp = (everyMs: number) => ({ backupTiming: { everyMs, retryMs: 10, checkArchiveMs: 10 } });
 
-test('one process takes backups, old ones are removed with the log that only they need, and one can be restored', async () => {
+test('one process takes backups, old ones are removed with the WAL that only they need, and one can be restored', async () => {
   const dataDir = await usedDataFolder();
   const [folder, archive] = [newFolder('backups'), newFolder('wal')];
   const settings = { BANYAN_BACKUP_FOLDER: folder, BANYAN_WAL_ARCHIVE: archive, BANYAN_BACKUP_KEEP: '2' };
@@ -105,7 +105,7 @@ test('archiving that fails is reported', async () => {
   const superuser = connectTo(dataDir);
   const [{ segment }] = await superuser<[{ segment: string }]>`
     select pg_walfile_name(pg_current_wal_insert_lsn()) as segment`;
-  // A file with the same name and another content is never overwritten.
+  // A file with the same name and different content is never overwritten.
   fs.writeFileSync(path.join(archive, segment), 'of another database');
   await superuser`create table something ()`;
   await superuser`select pg_switch_wal()`;

@@ -52,7 +52,7 @@ async function takeBackups(timing: BackupTiming) {
   };
 }
 
-test('backups are retried until they succeed, and old ones are removed with the log that only they need', async () => {
+test('backups are retried until they succeed, and old ones are removed with the WAL that only they need', async () => {
   // A backup needs a replication slot, and there are ten.
   for (let n = 0; n < 10; n++) await superuser`select pg_create_physical_replication_slot(${`slot${n}`})`;
   const backups = await takeBackups({ everyMs: 1, retryMs: 10 });
@@ -91,7 +91,7 @@ test('archiving that fails is reported', async () => {
   const stopWatching = watchArchive(db, config, (line) => lines.push(line), { checkArchiveMs: 10 });
   const [{ segment }] = await superuser<[{ segment: string }]>`
     select pg_walfile_name(pg_current_wal_insert_lsn()) as segment`;
-  // A file with the same name and another content is never overwritten.
+  // A file with the same name and different content is never overwritten.
   fs.writeFileSync(path.join(archive, segment), 'of another database');
   await superuser`create table something ()`;
   await superuser`select pg_switch_wal()`;

@@ -14,7 +14,7 @@ async function write(response: Promise<ApiResponse>): Promise<void> {
   assert.equal(code, 200, text);
 }
 
-/** Makes data of every kind in a tenant: created, changed, moved and deleted. */
+/** Creates data of every kind in a tenant: created, changed, moved and deleted. */
 async function fill(admin: Client): Promise<void> {
   const top = await admin.createDepartment({ deptName: '总部', leader: '张三' });
   const child = await admin.createDepartment({ parentId: top, deptName: '研发/测试 "中心"' });

@@ -56,7 +56,7 @@ test('everything that can be read is the same after an export and an import into
   assert.deepEqual((await verifyLedger(second.owner)).errors, []);
 });
 
-test('an import rejects a database with data and a file that was altered, and changes nothing then', async () => {
+test('an import rejects a database with data and a file that was altered, without changing anything', async () => {
   const load = (sql: Sql) => importTables(sql, folder, () => {});
   // Deleted departments count too.
   await assert.rejects(load(first.owner), /The database is not empty: it has 4 tenants besides 000000, 12 departments/);

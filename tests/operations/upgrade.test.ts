@@ -46,7 +46,7 @@ test('a database is upgraded under load, and no write is lost', async () => {
   assert.deepEqual(children.sort(), created.sort());
   const [{ fax }] = await service.superuser<[{ fax: string }]>`select banyan.department_fax() as fax`;
   assert.equal(fax, 'fax');
-  // The ledger records the new column from now on, and earlier changes can still be read and reverted.
+  // The ledger records the new column from now on, and earlier changes can still be read.
   const [last] = await service.superuser<[{ after: object }]>`
     select after from banyan.changes where tenant_id = ${admin.tenantId} order by change_id desc limit 1`;
   assert.ok('fax' in last.after);

@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait.ts';
 export const DEPTS = '/system/dept-api';
 export const TWO = { BANYAN_WORKERS: '2', BANYAN_LOG_LEVEL: 'info' };
 
-/** Returns the lines of the log, without one of which only a part has arrived yet. */
+/** Returns the lines of the log, without a last line that is still incomplete. */
 export const logLines = ({ stdout }: Run) => stdout.split('\n').slice(0, -1);
 
 /** Returns the ids of the processes that have answered requests so far, according to the log. */
@@ -48,7 +48,7 @@ export const waitForAnswers = (of: Run, call: ReturnType<typeof callOverNewConne
     return alive.length === workers ? alive : undefined;
   });
 
-/** Returns the address of the port of metrics. */
+/** Returns the address of the metrics port. */
 export const metricsAddressOf = (run: Run) =>
   run.printed('Metrics').replace('localhost', '127.0.0.1').replace('/metrics', '');
 

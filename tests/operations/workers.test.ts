@@ -105,14 +105,14 @@ test('gauges of the processes are added up, and figures about the database are n
   assert.equal((await scrape(metricsBase)).sum('banyan_quota_reservations_open'), 1);
 });
 
-test('the port of metrics serves nothing else', async () => {
+test('the metrics port serves nothing else', async () => {
   const own = new Client(metricsBase);
   assert.equal((await own.get('/health/live')).status, 404);
   assert.equal((await own.get(DEPTS)).status, 404);
   assert.equal((await own.post('/metrics')).status, 405);
 });
 
-test('a taken port of metrics is an error that names the setting', async () => {
+test('a metrics port that is in use is an error that names the setting', async () => {
   const taken = Number(new URL(metricsBase).port);
   await assert.rejects(
     serveMetrics({ metricsPort: taken, host: '127.0.0.1' }, async () => ''),
