@@ -41,7 +41,7 @@ async function createSubtree(pick: <T>(from: readonly T[]) => T) {
 
 const SHOWN = ['department', 'tenant', 'user'];
 
-/** The changes that a reader of the subtree must have received, by tenant in the order of the ids that were published. */
+/** The changes that a reader of the subtree must have received, in the order of their positions. */
 const readCommitted = (codes: string[]) => superuser<{ id: number; tenantId: string; resource: string }[]>`
   select c.change_id as id, c.tenant_id as "tenantId", c.resource
   from banyan.changes c join banyan.change_positions p using (tenant_id, change_id)

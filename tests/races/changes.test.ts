@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait.ts';
 
 /** Two nodes put the same changes into the feed at the same moment. The other node is a transaction of the test. */
 
-// No background work: it would take the same locks.
+// Disable background work: it would take the same locks.
 const service = await startService({}, { timing: { sealMs: 600_000, webhookPollMs: 600_000, feedPollMs: 600_000 } });
 const { superuser } = service;
 

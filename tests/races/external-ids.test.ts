@@ -83,7 +83,7 @@ test('an appointment waits for the deletion of the leader, and then fails', asyn
   }
 });
 
-test('appointments and deletions of the leader at the same moment leave no leader who is deleted', async () => {
+test('appointments and deletions of the leader at the same moment leave no deleted leader', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const leaderId = await admin.createUser({ userName: userName() });
     const id = await admin.createDepartment();

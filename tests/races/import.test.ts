@@ -8,7 +8,7 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await shareService();
 
-test('two imports of the same file create its departments once', async () => {
+test('concurrent imports of the same file create its departments once', async () => {
   const tenant = await service.createTenant();
   const rows = [['部门路径'], ['总部'], ...Array.from({ length: 50 }, (_, n) => [`总部/部门${n}`])];
   const results = await Promise.all([1, 2, 3].map(() => importFile(tenant, 'dept', 'apply', csv(rows))));
@@ -39,7 +39,7 @@ async function readParents(client: Client): Promise<Record<string, string | numb
   return Object.fromEntries(rows.map(({ deptName, parentId }) => [deptName, names.get(parentId) ?? parentId]));
 }
 
-test('an import beside moves and deletions is written completely and prevents them, or writes nothing', async (t) => {
+test('an import that runs concurrently with moves and deletions is written completely and prevents them, or writes nothing', async (t) => {
   const tenant = await service.createTenant();
   const [a, b] = [await createNamed(tenant, 'a'), await createNamed(tenant, 'b')];
   const tally = new Tally();

@@ -58,7 +58,7 @@ async function assertLevels(service: Service) {
   for (const response of responses) expectOk(response);
 }
 
-// Both levels take a snapshot before the locks, so one of them shows the same in the everyday run.
+// Both levels take a snapshot before the locks, so the everyday run tests only one of them.
 for (const level of isLong ? ['repeatable read', 'serializable'] : ['serializable']) {
   test(`a parent whose child is being created is not deleted, if the database's default is ${level}`, async () => {
     await assertLevels(await startService({}, { prepareDatabase: setDefault(level) }));

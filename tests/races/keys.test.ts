@@ -33,7 +33,7 @@ test('each of several concurrent rotations returns a key that works', async () =
   assert.equal(rotations.filter(({ data }) => data.key.startsWith(prefix)).length, 1);
 });
 
-test('a creation that is sent twice at the same moment with one Idempotency-Key makes one key and shows it once', async () => {
+test('a creation that is sent several times at the same moment with one Idempotency-Key creates one key and shows it once', async () => {
   const admin = await service.createTenant();
   const send = () => admin.post(KEYS, body, { headers: { 'idempotency-key': 'twice' } });
   const responses = await Promise.all([send(), send(), send()]);

@@ -56,7 +56,7 @@ test('concurrent uses on two nodes warn once at 80 % and once at 100 %, in the f
   await waitForNotices(admin, first);
   await waitForNotices(above, first);
   await waitForNotices(above, first, '&below=true');
-  // A higher total arms both again: the next use warns about the new one.
+  // A higher total resets both warnings: the next uses warn about the new total.
   await above.patch(`/system/tenant-api/${admin.id}`, { quotaBo: { merchant: 12 } });
   await use(4);
   const all = [...first, ...['merchant 80 12', 'merchant 100 12'].map((notice) => `${admin.tenantId} ${notice}`)];

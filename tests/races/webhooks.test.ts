@@ -9,7 +9,7 @@ import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/serv
 import { waitFor } from '../support/wait.ts';
 
 const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
-// A long lease: no node takes over a webhook from a node that is merely slow.
+// The lease is so long that no node takes over a webhook from a node that is merely slow.
 const timing = { ...FAST_WEBHOOK_POLLING, webhookLeaseMs: 600_000 };
 /** What each node awaits before it claims a webhook of this tenant, and how often node B has polled for work. */
 const claims = { tenantId: '', nodeA: async () => {}, nodeB: async () => {}, polls: 0 };
