@@ -8,8 +8,8 @@ import { type ActingTarget, actingCalls } from './acting-calls.ts';
 import { absent, dept, people, quotas, tenant } from './cross-tenant-calls/target.ts';
 
 /**
- * Calls every operation that takes `?tenantId=` for a tenant below, with callers that may and callers that may not.
- * The everyday run tests the callers that may with row security, and those that may not without it: row security could hide a
+ * Calls every operation that takes `?tenantId=` for a tenant below, with callers that have access to it and with others.
+ * The everyday run enables row security for callers with access and disables it for the others: row security could hide a
  * mistake in the code.
  */
 export async function testActing(service: Service, rowSecurity: 'with' | 'without'): Promise<void> {
@@ -58,7 +58,7 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
     if (isLong || rowSecurity === 'without') {
       test(`a tenant outside the caller's scope is answered like one that does not exist: ${title}`, async () => {
         const before = await storedState(service);
-        // The everyday run tests two of the callers and one malformed code, others for each operation.
+        // The everyday run tests two of the callers and one malformed code, different ones for each operation.
         const rejected = sample(outsiders, 4, n).map(async ([name, client, code]) => {
           const response = await call(client, `tenantId=${code}`, target);
           const isMember = client === memberAbove || client === memberLow;

@@ -194,7 +194,7 @@ export async function testCrossTenantAccess(service: Service): Promise<void> {
   });
 }
 
-/** Inserts a delivery like the dispatcher would if the webhook were not disabled. */
+/** Inserts a delivery as the dispatcher would if the webhook were not disabled. */
 export async function insertDelivery(superuser: Sql, tenantId: string, webhookId: string): Promise<string> {
   const [row] = await superuser<[{ id: string }]>`
     insert into banyan.webhook_deliveries (tenant_id, webhook_id, delivery_id, type, resource, resource_id, retry_until, next_try)

@@ -9,7 +9,7 @@ import { scale } from '../support/scale.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-/** Request slots, subscriptions and connections are shared: a tenant or address that takes all leaves some for others. */
+/** Request slots, subscriptions and connections are shared: one tenant or address cannot take all of them. */
 
 const service = await startService();
 const [noisy, quiet] = [await service.createTenant(), await service.createTenant()];
@@ -106,7 +106,7 @@ for (const [what, path] of [
       subscribed++;
       return subscribe.apply(this, args);
     };
-    // One after the other: each needs a slot for its first read.
+    // Open them one after another: each needs a slot for its first read.
     for (let n = 1; n <= count; n++) {
       openRequest(node.as(noisy), path);
       await waitFor('the request waits for changes', () => subscribed === n);

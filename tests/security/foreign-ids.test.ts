@@ -146,8 +146,8 @@ for (const [n, { what, kind, call, ...row }] of calls.entries()) {
   });
 }
 
-/** Creates another record of the caller, to be deleted or ended. */
 let count = 0;
+/** Creates another record of the caller, to be deleted or ended. */
 async function createAnother(kind: Kind): Promise<string> {
   if (kind === 'use' || kind === 'reservation') return takeQuota(mine, kind);
   if (kind === 'dept') return mine.createDepartment();

@@ -1,4 +1,4 @@
-// Only with test:long: random requests to all operations take six seconds; contract/openapi-responses and contract/bad-input-* send chosen ones to each.
+// Only with test:long: 50,000 random requests take ten minutes; contract/openapi-responses and contract/bad-input-* send chosen ones to each.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ import { type Generated, type Ids, requestOf } from './arbitrary.ts';
  * none may be an internal error.
  */
 
-// The long run takes longer than the default lifetime of a token.
+// On a slow machine the test takes longer than the default lifetime of a token.
 const service = await startService({ BANYAN_ACCESS_TOKEN_SECONDS: '86400' });
 // An event stream does not end; tests/contract/changes-stream.test.ts covers it.
 const operations = (await readOperations(service)).filter(({ operationId }) => operationId !== 'streamChanges');
@@ -119,7 +119,7 @@ async function logInAgain(caller: Client, name: Generated['caller']): Promise<Cl
 let logins = 0;
 const memberName = 'member1';
 
-/** More requests for operations with a body, fewer for those without input or that end a session. */
+/** Returns the number of requests: more for operations with a body, fewer for those without input or that end a session. */
 const weightOf = ({ body, path }: Operation) => {
   if (/^\/(health|version|auth\/logout)/.test(path)) return 1;
   return body && !path.startsWith('/auth/') ? 12 : 6;

@@ -91,7 +91,7 @@ test('an API key and a refresh token are described too, and a refresh token is n
   assert.equal(refreshed.code, 200);
   assert.deepEqual(await ask(refresh_token), INACTIVE, 'a former refresh token');
   const { access_token } = refreshed.data;
-  assert.equal((await new Client(service.base, access_token).get('/auth/me')).code, 200, 'the session goes on');
+  assert.equal((await new Client(service.base, access_token).get('/auth/me')).code, 200, 'the session continues');
 });
 
 /** Tokens that are not active, each for a different reason. */
@@ -203,7 +203,7 @@ test('a caller authenticates with the key, a token of it, or HTTP Basic', async 
   assert.deepEqual([answer.active, answer.username, answer.tenant_id], [true, 'boss', admin.tenantId]);
 });
 
-test('callers without the permission check are rejected', async () => {
+test('callers without the permission `check` are rejected', async () => {
   const token = admin.token as string;
   const unable = await createKey(admin, { permissions: ['dept:read'] });
   const both = await createKey(admin, { permissions: ['dept:read', 'check'] });

@@ -158,7 +158,7 @@ test('a superuser can prepare the tables, but the service does not run as superu
   assert.deepEqual({ ...row }, { rolsuper: false, rolbypassrls: false });
 });
 
-test('an unreachable database gives a clear error', async () => {
+test('a DATABASE_URL with a wrong password or database gives a clear error', async () => {
   await expectStartupError(urlOf('test_owner', 'wrong password'), /DATABASE_URL can't be used.*Check/);
   await expectStartupError(databaseUrl.replace(name, 'no_such_database'), /DATABASE_URL can't be used.*Check/);
 });

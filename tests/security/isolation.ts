@@ -8,7 +8,7 @@ import { insertDelivery } from './cross-tenant.ts';
 
 /** Starts a service with two sibling tenants that have a row in every table, and a tenant below the first. */
 export async function startIsolation() {
-  // No background work: a statement that began before the revocations below would still remove the rows that have to stay.
+  // Disable background work: a statement that began before the revocations below would still remove the rows that have to stay.
   const service = await startService({}, { timing: { sealMs: 600_000, webhookPollMs: 600_000 } });
   const { superuser } = service;
 
@@ -43,7 +43,7 @@ export async function startIsolation() {
     await superuser`select banyan.record_key_uses(${[admin.tenantId]}, ${[key]}::bigint[], ${['127.0.0.1']})`;
     await superuser`select from banyan.take_request_tokens(${admin.tenantId}, 0, 1, 1, 5)`;
     await service.root.put(`/system/quota-api/calls?tenantId=${admin.tenantId}`, { total: 9, pooled: true });
-    // More than 80 %, so that there is a notice.
+    // Use more than 80 %, so that there is a notice.
     await admin.post('/system/quota-api/consume', { quota: 'calls', amount: 8 });
     await admin.post('/system/quota-api/reserve', { quota: 'calls', seconds: 86_400 });
     await superuser`insert into banyan.imported_records values (${admin.tenantId}, 'ruoyi', 'user', '1', '{}')`;
@@ -54,7 +54,7 @@ export async function startIsolation() {
   // Sealing deletes the rows of unsealed_changes. These two stay, because the service may no longer delete any.
   await superuser`revoke delete on banyan.unsealed_changes from ${superuser(role)}`;
   for (const tenantId of [A, B]) await superuser`insert into banyan.unsealed_changes values (${tenantId}, 0)`;
-  // The same for unordered_changes: put all changes in order, then revoke the right to do so from the service.
+  // Do the same for unordered_changes: put all changes in order, then revoke the right to do so from the service.
   await superuser`select banyan.order_changes(1000)`;
   await superuser`revoke execute on function banyan.order_changes from ${superuser(role)}`;
   for (const tenantId of [A, B]) await superuser`insert into banyan.unordered_changes values (${tenantId}, 0, false)`;

@@ -40,7 +40,7 @@ const lookups = (statements: string[]) => statements.filter((text) => /find_api_
 /** The ids in an array that the driver has sent as text. */
 const idsIn = (parameter: unknown) => String(parameter).match(/\d+/g) ?? [];
 
-test('a key with the wrong form or checksum is rejected without a statement, an unknown one with a single one', async () => {
+test('a key with the wrong form or checksum is rejected without a statement, an unknown one with a single statement', async () => {
   const { key } = await createKey();
   const swapped = `${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`;
   const wrong = [
@@ -184,7 +184,7 @@ test('a key that may write users neither makes an administrator nor changes one'
   expectError(await client.put(users, { ...boss, password: body.password }), 403, 'NOT_ALLOWED');
   const other = await admin.createUser({ userName: 'other-admin', roles: ['admin'] });
   expectError(await client.delete(`${users}/${other}`), 403, 'NOT_ALLOWED');
-  // Nor does a revert make one.
+  // A revert does not make one either.
   await admin.put(users, { userId: other, roles: ['member'] });
   const [demoted] = (await admin.get(`/system/change-api/list?resource=user&resourceId=${other}&limit=1`)).data.rows;
   expectError(await client.post(`/system/change-api/${demoted.id}/revert`), 403, 'NOT_ALLOWED');

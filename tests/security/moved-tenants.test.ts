@@ -70,13 +70,13 @@ test('feed, audit log and past reads of a moved tenant hide the former parent an
         { action: 'created', byTenantId: null, byUserId: null, address: null },
       ],
     );
-    // The former administrator cannot be found by guessing their name, or one character after the other.
+    // The former administrator cannot be found by guessing their name, neither as a whole nor character by character.
     for (const search of ['by=former', 'byPart=former', 'byPart=F']) {
       const { data } = await client.get(`${CHANGES}/list?limit=1&${query}&${search}`);
       assert.deepEqual(data, { rows: [], next: null }, search);
     }
   }
-  // The present parent is named, as everybody who acts in a tenant below is, but without their address.
+  // The administrator of the present parent is named, like everybody who acts in a tenant below, but without their address.
   const [latest, move] = (await auditOf(team, '')) as [Row, Row];
   assert.deepEqual([latest.by, latest.byTenantId, latest.address], ['present', toCode, null]);
   assert.deepEqual([move.action, move.before?.tenantParent, move.after?.tenantParent], ['moved', null, toCode]);

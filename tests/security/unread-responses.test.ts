@@ -58,7 +58,7 @@ function watchSockets(server: net.Server): Set<net.Socket> {
 }
 
 test('clients that read nothing take no request slots', async () => {
-  // More pipelined requests than by default: nothing else may close these connections.
+  // Allow more pipelined requests than by default: nothing else may close these connections.
   const node = await startNode(database, { limits: { requests: { min: 4, max: 4 }, pipelined: 100_000 } });
   const open = watchSockets(node.app.server);
   const clients = scale(5, 260);
@@ -119,7 +119,7 @@ test('half requests are answered with 408, and their connections are closed alth
   client.on('message', (count: number) => (answered = count));
   const clients = scale(50, 10_000);
   for (let opened = 0; opened < clients; ) {
-    // No more at a time than the operating system queues for a process that is slow to accept them.
+    // Open no more at a time than the operating system queues for a process that is slow to accept them.
     const count = Math.min(200, clients - opened);
     client.send({ base: node.base, count });
     opened += count;

@@ -1,4 +1,4 @@
-// Only with test:long: 140 webhooks and their messages take more than five seconds; security/webhook-fairness tests how slots are shared.
+// Only with test:long: 140 webhooks and their messages take more than five seconds; webhook-fairness.test.ts covers how slots are shared.
 import { test } from 'node:test';
 import { Receiver } from '../support/receiver.ts';
 import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';

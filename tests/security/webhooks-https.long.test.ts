@@ -1,4 +1,4 @@
-// Only with test:long: a certificate is trusted only by a new process, which takes seconds to start; security/webhook-addresses tests that one which is not trusted gets nothing.
+// Only with test:long: a certificate is trusted only by a new process, which takes seconds to start; webhook-addresses.test.ts covers a receiver whose certificate is not trusted.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

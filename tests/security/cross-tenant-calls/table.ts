@@ -10,7 +10,7 @@ import { webhookAndKeyCalls } from './webhooks-and-keys.ts';
 
 /**
  * Calls of every operation. Deletions come last, because the administrator of the tenant really performs each operation after
- * the others tried.
+ * the others have tried it.
  */
 export const table: Row[] = [
   ...quotaCalls,
