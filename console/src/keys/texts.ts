@@ -20,7 +20,7 @@ export const keysTexts = defineTexts({
     normal: '正常',
     disabled: '停用',
     expired: '已过期',
-    expiresSoon: (days: number) => (days === 0 ? '今天过期' : `${days} 天后过期`),
+    expiresSoon: (days: number) => (days === 0 ? '1 天内过期' : `${days} 天后过期`),
     expiresAt: (time: string) => `有效期至：${time}`,
     lastUsedAt: (use: string) => `最近使用：${use}`,
     never: '永久有效',
@@ -63,7 +63,7 @@ export const keysTexts = defineTexts({
     disabled: 'Disabled',
     expired: 'Expired',
     expiresSoon: (days: number) =>
-      days === 0 ? 'Expires today' : days === 1 ? 'Expires in 1 day' : `Expires in ${days} days`,
+      days === 0 ? 'Expires within a day' : days === 1 ? 'Expires in 1 day' : `Expires in ${days} days`,
     expiresAt: (time: string) => `Expires: ${time}`,
     lastUsedAt: (use: string) => `Last used: ${use}`,
     never: 'Never expires',
