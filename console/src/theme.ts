@@ -44,7 +44,7 @@ const PALETTES = {
     'error-text': '#a8071a',
     'error-bg': '#fff0ef',
     'neutral-bg': '#eef1ef',
-    // For bars and marks, with a contrast of at least 3:1 on the background of a container.
+    // `warning`, `danger` and `info` are for bars and marks: their contrast to the background of a container is at least 3:1.
     warning: '#c97a00',
     danger: '#cf1322',
     info: '#4a86c5',

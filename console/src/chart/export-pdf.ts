@@ -45,7 +45,7 @@ export async function createPicturePdf({ image, width, height, title }: Picture,
       const part = { width: Math.min(tileWidth, width - left), height: Math.min(tileHeight, height - top) };
       const { jpeg, ...size } = await drawPart(image, { left, top, ...part }, scale * PIXELS_PER_POINT);
       const shown = { width: part.width * scale, height: part.height * scale };
-      // A chart on a single sheet is in its middle; the parts of a larger one start at the upper left corner.
+      // A chart that is one sheet wide is centered horizontally; the parts of a wider one start at the left margin.
       const x = MARGIN_PT + (columns === 1 ? (room.width - shown.width) / 2 : 0);
       pages.push({ jpeg, ...size, x, y: PAPER[paper].height - MARGIN_PT - shown.height, ...shown });
     }

@@ -2,7 +2,7 @@ import { DatePicker } from 'antd';
 import dayjs, { type Dayjs } from 'dayjs';
 import { useDayjs } from './use-dayjs.ts';
 
-/** Screens that show a day of the past. Days are `YYYY-MM-DD`, in the time zone of the browser. */
+/** For screens that show a day of the past. Days are `YYYY-MM-DD`, in the time zone of the browser. */
 
 const DAY_FORMAT = 'YYYY-MM-DD';
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/;

@@ -8,7 +8,8 @@ import { getErrorMessage } from './use-notify.ts';
 
 /**
  * Asks for the password without leaving the page. The rejected requests are repeated after the login. It is loaded with the first
- * view, because a later version of the service would not have its files, so it does without antd's Form and Input.
+ * view, because a later version of the service would not have its files. To keep that view small, it does without antd's Form
+ * and Input.
  */
 export function SessionExpiredDialog() {
   const t = useTexts(uiTexts);

@@ -233,7 +233,7 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf,
 
 type MoreProps = Pick<ReturnType<typeof useDepartmentSearch>, 'rows' | 'error' | 'isLoadingMore' | 'loadMore'>;
 
-/** Below the results, if there are more. The text field keeps the focus, so a key loads them too. */
+/** Shown below the results if there are more. The text field keeps the focus, so a key loads them too. */
 function MoreResults({ rows, error, isLoadingMore, loadMore }: MoreProps) {
   const t = useTexts(departmentTexts);
   return (

@@ -116,7 +116,10 @@ export function useCommands(): Command[] {
 
 const open = (navigate: NavigateFunction, path: string) => () => void navigate(path);
 
-/** Returns the commands that contain every word; those whose name begins with the text come first. Without text, the actions. */
+/**
+ * Returns the commands that contain every word; those with a keyword that begins with the first word come first. Without text,
+ * it returns the actions.
+ */
 export function findCommands(commands: Command[], text: string): Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return commands.filter(({ group }) => group === 'action');
