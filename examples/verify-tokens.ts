@@ -25,7 +25,7 @@ const server = createServer(async (request, response) => {
     const caller = payload.client_id === undefined ? { user: payload.sub } : { key: payload.sub };
     response.end(JSON.stringify({ ...caller, tenant: payload.tenant_id }));
   } catch (error) {
-    // Errors of jose mean that the token is invalid. A timeout or any other error, such as an unreachable Banyan, is not the
+    // Errors of jose count as an invalid token. A timeout or any other error, such as an unreachable Banyan, is not the
     // fault of the caller.
     const isInvalid = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
     response.writeHead(isInvalid ? 401 : 503, isInvalid ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {});
