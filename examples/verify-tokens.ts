@@ -25,9 +25,10 @@ const server = createServer(async (request, response) => {
     const caller = payload.client_id === undefined ? { user: payload.sub } : { key: payload.sub };
     response.end(JSON.stringify({ ...caller, tenant: payload.tenant_id }));
   } catch (error) {
-    // Errors of jose count as an invalid token. A timeout or any other error, such as an unreachable Banyan, is not the
-    // fault of the caller.
-    const isInvalid = error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout);
+    // jose reports an invalid token with an error of its own. A timeout, a generic error such as an unexpected response, or
+    // any other error means that the keys could not be loaded, which is not the fault of the caller.
+    const isInvalid =
+      error instanceof errors.JOSEError && !['ERR_JWKS_TIMEOUT', errors.JOSEError.code].includes(error.code);
     response.writeHead(isInvalid ? 401 : 503, isInvalid ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {});
     response.end();
   }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { expectOk, read, USERS } from '../support/expect.ts';
+import { Receiver } from '../support/receiver.ts';
 import { isLong } from '../support/scale.ts';
 import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -41,6 +42,14 @@ test('verify-tokens accepts a token of the service and rejects any other', async
   const [header, payload, signature] = String(admin.token).split('.');
   const other = Buffer.from(JSON.stringify({ ...JSON.parse(atob(String(payload))), sub: '1' })).toString('base64url');
   for (const token of ['', 'x', `${header}.${other}.${signature}`]) assert.equal((await ask(token)).status, 401, token);
+});
+
+test('verify-tokens responds with 503 while it cannot load the keys', async () => {
+  const { url: issuer } = await Receiver.start(() => 503);
+  const { lines } = start('verify-tokens.js', [], { BANYAN_ISSUER: issuer, PORT: '0' });
+  const { token } = await service.createTenant();
+  const { status } = await fetch(await listening(lines), { headers: { authorization: `Bearer ${token}` } });
+  assert.equal(status, 503);
 });
 
 test('webhook-receiver prints a signed message once, however often it arrives, and rejects forged ones', async () => {

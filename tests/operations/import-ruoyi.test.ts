@@ -258,7 +258,9 @@ test('mistakes in the arguments and other databases are explained', async () => 
   assert.ok(!(await call(['--from', empty.databaseUrl])).includes(password));
 });
 
-test('an import from MariaDB creates the same records as one from PostgreSQL', { skip: missingMariadb ?? false }, async (t) => {
+test('an import from MariaDB creates the same records as one from PostgreSQL', {
+  skip: missingMariadb ?? false,
+}, async (t) => {
   const mariadb = await createMariadb('ry_vue');
   const { databaseUrl, superuserUrl } = await createDatabase();
   try {

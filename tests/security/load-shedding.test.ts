@@ -63,7 +63,11 @@ test('connections with too many rejections are not read until a later interval',
   t.mock.timers.tick(0);
   assert.deepEqual([paused.size, paused.has(49), paused.has(50)], [80, false, true]);
   shedder.nextInterval();
-  assert.deepEqual([paused.size, paused.has(99), paused.has(100)], [30, false, true], 'the first ones are resumed first');
+  assert.deepEqual(
+    [paused.size, paused.has(99), paused.has(100)],
+    [30, false, true],
+    'the first ones are resumed first',
+  );
   shedder.nextInterval();
   assert.equal(paused.size, 0);
 });
