@@ -5,7 +5,7 @@ import { createsPerSecond, waitUntilSealed } from './writes.ts';
 /** The inputs of docs/capacity.md: what one write costs, in CPU time and in bytes on disk. */
 
 const UPDATES = 3_000;
-const UPDATES_AT_ONCE = 8;
+const UPDATE_CONCURRENCY = 8;
 
 /** The tables that grow with the number of changes. */
 const LEDGER = ['changes', 'seals', 'change_positions'];
@@ -86,5 +86,5 @@ async function updateDepartments({ service, writing }: Context): Promise<void> {
       await call(service.base, 'PATCH', `/system/dept-api/${deptId}`, writing.token, body);
     }
   };
-  await Promise.all(Array.from({ length: UPDATES_AT_ONCE }, update));
+  await Promise.all(Array.from({ length: UPDATE_CONCURRENCY }, update));
 }

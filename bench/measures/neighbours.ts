@@ -10,7 +10,7 @@ import { fillTenant } from '../organization.ts';
 import { call, createTenant, logIn, startService } from '../services.ts';
 
 const KINDS: FloodKind[] = ['reads', 'writes', 'lists', 'trees', 'streams', 'webhooks', 'logins', 'idempotentWrites'];
-/** The neighbour sends a read, a write and a health check this often, whether or not the last ones have responses. */
+/** The neighbour sends a read, a write and a health check this often, whether or not the previous ones were answered. */
 const INTERVAL_MS = 20;
 const SLOW_RECEIVERS = 20;
 /** The flooding tenant's first department, and how many it has. */
@@ -25,8 +25,8 @@ interface Sample {
 }
 
 /**
- * Compares the response times of one tenant while another one floods the service with those of a quiet service. Both use one
- * service with default settings, on the same address.
+ * Compares the response times of one tenant while another one floods the service with those of a quiet service. Both send
+ * from the same IP address to one service with default limits.
  */
 export const neighbours: Measure = async (context) => {
   const { database, ms, rounds, progress, floods } = context;

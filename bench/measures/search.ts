@@ -57,7 +57,7 @@ async function fill(superuser: Sql, tenantId: string): Promise<void> {
   await superuser`vacuum analyze banyan.users`;
 }
 
-/** What is searched for in the n-th search, and the first name that has to be found. */
+/** Returns the text of the n-th search and, if it is certain, the name of the first result. */
 type Query = (n: number) => { q: string; first?: string };
 
 const queries: Record<string, Query> = {
