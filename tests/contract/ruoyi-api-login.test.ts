@@ -51,9 +51,9 @@ test('the error of an encrypted request names the setting of the front end to ch
     [admin, 'PUT', '/system/user/resetPwd'],
     [admin, 'PUT', '/system/user/profile/updatePwd'],
   ] as const) {
-    const answer = await plusUi(client, method, path, 'bm90IHJlYWxseQ==', encrypted);
-    expectFailure(answer, 500, 'RUOYI_ENCRYPTED');
-    assert.match(answer.msg, /请在前端设置 VITE_APP_ENCRYPT=false.*docs\/ruoyi-api\.md/);
+    const response = await plusUi(client, method, path, 'bm90IHJlYWxseQ==', encrypted);
+    expectFailure(response, 500, 'RUOYI_ENCRYPTED');
+    assert.match(response.msg, /请在前端设置 VITE_APP_ENCRYPT=false.*docs\/ruoyi-api\.md/);
     const english = await plusUi(client, method, path, '', { ...encrypted, 'content-language': 'en_US' });
     assert.match(english.msg, /Set VITE_APP_ENCRYPT=false in the front end/);
   }
@@ -116,7 +116,7 @@ test('users see their own profile, change their password and end their sessions'
   assert.deepEqual(dataOf(await plusUi(other, 'GET', '/system/social/list')), []);
 });
 
-test('a user who must change their password learns so, and can log out', async () => {
+test('a user who must change their password gets an error that says so, and can log out', async () => {
   const someone = await service.createMember(admin, { mustChangePassword: true });
   expectFailure(await plusUi(someone, 'GET', '/system/user/getInfo'), 500, 'PASSWORD_CHANGE_REQUIRED');
   dataOf(await plusUi(someone, 'POST', '/auth/logout'));

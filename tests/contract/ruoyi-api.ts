@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PlusUiAnswer } from '../support/plus-ui.ts';
+import type { PlusUiResponse } from '../support/plus-ui.ts';
 import { startService } from '../support/service.ts';
 
 /** Helpers for tests of the RuoYi adapter. Requests have the methods, paths, headers and bodies that plus-ui 5.2 sends. */
@@ -17,18 +17,18 @@ export async function startRuoyiApi() {
 }
 
 /** Expects a success and returns its data. */
-export function dataOf({ status, code, data, text }: PlusUiAnswer) {
+export function dataOf({ status, code, data, text }: PlusUiResponse) {
   assert.deepEqual([status, code], [200, 200], text);
   return data;
 }
 
 /** Expects an error as RuoYi sends it: HTTP 200, and the code in the body. */
-export function expectFailure(answer: PlusUiAnswer, code: number, reason: string) {
-  assert.deepEqual([answer.status, answer.code, answer.data?.reason], [200, code, reason], answer.text);
-  assert.ok(answer.msg.length > 3);
+export function expectFailure(response: PlusUiResponse, code: number, reason: string) {
+  assert.deepEqual([response.status, response.code, response.data?.reason], [200, code, reason], response.text);
+  assert.ok(response.msg.length > 3);
 }
 
-export function expectNotOffered(answer: PlusUiAnswer, feature: string) {
-  expectFailure(answer, 500, 'RUOYI_NOT_OFFERED');
-  assert.equal(answer.msg, `Banyan 不提供此功能：${feature}，支持的功能详见 docs/ruoyi-api.md`);
+export function expectNotOffered(response: PlusUiResponse, feature: string) {
+  expectFailure(response, 500, 'RUOYI_NOT_OFFERED');
+  assert.equal(response.msg, `Banyan 不提供此功能：${feature}，支持的功能详见 docs/ruoyi-api.md`);
 }

@@ -1,6 +1,6 @@
 /** Cleanup at the end of a test or of a test file, which may be registered anywhere in it. Several files share a process. */
 
-/** The cleanups of the running test; of a test with subtests also those of the running subtest, as the last element. */
+/** The cleanups of the running test, followed by those of its running subtest, if any. */
 const testCleanups: (() => unknown)[][] = [];
 const fileCleanups: (() => unknown)[] = [];
 const workerCleanups: (() => unknown)[] = [];

@@ -32,7 +32,7 @@ export async function connectAsService({ superuser, databaseUrl }: Service): Pro
   return connection;
 }
 
-/** Repeats statements that contain a text, and counts the rows that they read from tables with this prefix, also in functions. */
+/** Repeats the statements that name tables with this prefix. Counts the rows that they read from these, also in functions. */
 export async function countRowsRead(
   connection: Sql,
   tenantId: string,
@@ -55,7 +55,7 @@ export async function countRowsRead(
   return { statements: sent.length, rows };
 }
 
-/** Repeats the statements that read a table. Counts its rows that they read (except in functions) and all blocks. */
+/** Repeats the statements that read a table. Counts the rows of the table (except in functions) and all blocks that they read. */
 export async function measureCost(
   connection: Sql,
   tenantId: string,

@@ -35,7 +35,7 @@ export function expectOk(response: ApiResponse, data: unknown = null): ApiRespon
 }
 
 /**
- * Expects an error with this status and code, and with these fields beside the code. Every error has the same form, whether
+ * Expects an error with this status and code, and with these fields besides the code. Every error has the same form, whether
  * a schema, a rule, the router, the parser or the framework raised it.
  */
 export function expectError(

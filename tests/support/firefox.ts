@@ -4,10 +4,10 @@ import { type Browser, firefox } from 'playwright-core';
 
 /**
  * Runs the console's tests in the Firefox of the system, through WebDriver BiDi. Playwright's own build of Firefox has to be
- * downloaded, this one comes with the distribution.
+ * downloaded; this one comes with the distribution.
  *
  * Playwright (1.65) has not documented this yet: the channel starts with `moz-`, and the emulation of media features needs a
- * command that Firefox (153) does not know. `replaceUnknownCommands` replaces it by a script in Firefox's own window, which
+ * command that Firefox (153) does not know. `replaceUnknownCommands` replaces it with a script in Firefox's own window, which
  * needs private fields of playwright-core. If they change with a new version, only the tests in Firefox fail.
  */
 
@@ -35,9 +35,9 @@ export const FIREFOX_FILES = [
 ];
 
 const PREFERENCES = {
-  // Grants what Chromium's tests request with `grantPermissions`: Firefox has no permission for the clipboard.
+  // Grants what tests in Chromium request with `grantPermissions`: Firefox has no permission for the clipboard.
   'dom.events.testing.asyncClipboard': true,
-  // The panel of downloads would take the keyboard from the page.
+  // The downloads panel would take the keyboard focus from the page.
   'browser.download.alwaysOpenPanel': false,
 };
 
@@ -60,8 +60,8 @@ export function requireFirefox(): string {
 }
 
 /**
- * `fill` assigns the value in the page, which React does not notice: it replaces the property of each field. The command of the
- * editor inserts text as a user does.
+ * `fill` assigns the value in the page. React does not notice that, because it overrides the property of each field. The editing
+ * command inserts text as if a user had typed it.
  */
 const INSERT_TEXT = `Object.defineProperty(window, '__pw_bidiInsertText', {
   get: () => (text) => void document.execCommand('insertText', false, text),

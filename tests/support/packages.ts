@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { project } from './process.ts';
 
-/** Copies a file or a folder. Links files where that is possible, if `how` says so: packages have thousands. */
+/** Copies a file or a folder. With 'link', creates hard links where possible: packages have thousands of files. */
 export function copy(from: string, to: string, how: 'copy' | 'link') {
   fs.mkdirSync(path.dirname(to), { recursive: true });
   const options = how === 'link' ? ['-PRl', '-PR'] : ['-PR'];

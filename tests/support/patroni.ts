@@ -9,7 +9,7 @@ import { testFolder } from './database.ts';
 import { project } from './process.ts';
 import { waitFor } from './wait.ts';
 
-/** A PostgreSQL under Patroni. */
+/** A PostgreSQL server that Patroni manages. */
 export interface Member {
   name: string;
   /** The port of PostgreSQL. */
@@ -24,13 +24,13 @@ export interface Member {
 const PROGRAMS = { patroni: 'patroni', etcd: 'etcd-server', haproxy: 'haproxy', pgbouncer: 'pgbouncer' };
 const SEARCH_PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 
-/** Returns what has to be installed before a cluster can be started, or ''. */
+/** Returns why a cluster cannot be started, such as the packages to install, or ''. */
 export function missingPrograms(): string {
   const isInstalled = (program: string) =>
     SEARCH_PATH.split(':').some((folder) => fs.existsSync(path.join(folder, program)));
   const missing = Object.entries(PROGRAMS).filter(([program]) => !isInstalled(program));
   if (!fs.existsSync('/usr/lib/postgresql/15/bin/postgres')) missing.push(['postgres', 'postgresql-15']);
-  if (process.getuid?.() !== 0) return 'it runs as root, which starts the programs as the user postgres';
+  if (process.getuid?.() !== 0) return 'run it as root, which starts the programs as the user postgres';
   return missing.length > 0 ? `install ${missing.map(([, debianPackage]) => debianPackage).join(', ')}` : '';
 }
 
@@ -65,7 +65,7 @@ const readJson = async <T extends object>(url: string): Promise<Partial<T>> => {
   }
 };
 
-/** Starts etcd, two PostgreSQLs under Patroni, HAProxy and PgBouncer, from the samples in deploy/patroni. */
+/** Starts etcd, two PostgreSQL servers under Patroni, HAProxy and PgBouncer, from the samples in deploy/patroni. */
 export async function startPatroni() {
   const folder = fs.mkdtempSync(path.join(testFolder(), 'patroni-'));
   const id = (option: string) => Number(spawnSync('id', [option, 'postgres'], { encoding: 'utf8' }).stdout);

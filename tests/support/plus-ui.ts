@@ -19,8 +19,8 @@ export const loginForm = (tenantId: string, username: string, password: string) 
   grantType: 'password',
 });
 
-/** An answer of the adapter; `rows` and `total` are at the top level. */
-export type PlusUiAnswer = ApiResponse & { rows: Record<string, unknown>[]; total: number };
+/** A response of the adapter; `rows` and `total` are at the top level. */
+export type PlusUiResponse = ApiResponse & { rows: Record<string, unknown>[]; total: number };
 
 /** Sends a request as plus-ui does. */
 export async function plusUi(
@@ -29,7 +29,7 @@ export async function plusUi(
   path: string,
   body?: unknown,
   more: Record<string, string> = {},
-): Promise<PlusUiAnswer> {
+): Promise<PlusUiResponse> {
   const type = body === undefined ? {} : { 'content-type': 'application/json;charset=utf-8' };
   const response = await client.call(method, path, body, { headers: { ...headers, ...type, ...more } });
   const { rows, total } = JSON.parse(response.text);

@@ -12,7 +12,7 @@ export interface Cut {
 
 /**
  * A proxy between the service and PostgreSQL that can delay responses and break connections: at a statement, or at the worst
- * moment, a COMMIT, before PostgreSQL receives it, or after, so that only the response is lost.
+ * moment, which is a COMMIT: before PostgreSQL receives it, or afterwards, so that only the response is lost.
  */
 export class PostgresProxy {
   /** The delay of PostgreSQL's responses. */
@@ -46,7 +46,7 @@ export class PostgresProxy {
     for (const socket of this.sockets) this.silenced.add(socket);
   }
 
-  /** Forwards nothing more, on current and on new connections, as a network that drops all packets. */
+  /** Forwards nothing more, on current and on new connections, like a network that drops all packets. */
   cutOff(): void {
     this.isCutOff = true;
     this.silence();

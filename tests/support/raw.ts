@@ -7,7 +7,7 @@ export async function sendRaw(base: string, ...pieces: (string | Buffer)[]): Pro
   const chunks: Buffer[] = [];
   const socket = net.connect(Number(port), hostname);
   await new Promise<void>((resolve, reject) => {
-    // The timeout only makes a test fail that would hang.
+    // The timeout only ends a test that would hang.
     socket.setTimeout(300_000, () => reject(new Error(`The response does not end: ${Buffer.concat(chunks)}`)));
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('close', () => resolve());

@@ -10,7 +10,7 @@ import { PostgresProxy } from './postgres-proxy.ts';
 import { connectTo, killPostgres, newDataFolder, processesIn, usedDataFolder } from './process.ts';
 import { waitFor } from './wait.ts';
 
-/** A PostgreSQL that the service reaches through a proxy of its own. */
+/** A PostgreSQL server that the service reaches through a separate proxy. */
 export class Server {
   readonly dataDir: string;
   readonly proxy: PostgresProxy;

@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/bcrypt';
 import { seededRandom } from './scale.ts';
 
-/** Generates the data of a RuoYi-Vue-Plus 5.x with its usual defects. */
+/** Generates the data of a RuoYi-Vue-Plus 5.x installation with its usual defects. */
 
 type Value = string | number | null;
 export type Rows = Record<string, Record<string, Value>[]>;
@@ -17,7 +17,7 @@ export const RUOYI_PASSWORD = 'admin123-of-ruoyi';
 export const ruoyiHash = async (password: string, cost = 10): Promise<string> =>
   (await hash(password, cost)).replace(/^\$2[by]\$/, '$2a$');
 
-/** An id as RuoYi makes them: above 2^53-1. */
+/** Returns an id as RuoYi generates it: above 2^53-1. */
 export const snowflake = (n: number): string => (1_893_000_000_000_000_001n + BigInt(n)).toString();
 
 const tables = (time: string, leader: string) => ({

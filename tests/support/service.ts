@@ -223,7 +223,7 @@ export async function shareService(): Promise<Service> {
     afterWorker(() => service.close());
     shared = service;
   }
-  // A connection that an earlier file has left idle may be closed at the moment in which it is used again.
+  // A connection that an earlier file has left idle may be closed at the moment when it is used again.
   agent.destroy();
   // The token of an earlier file may have expired.
   shared.root = await shared.logIn('000000', 'admin');

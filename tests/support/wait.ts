@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Sql, Tx } from '../../db/driver.ts';
 
 /**
- * Far longer than anything takes on the slowest machine. It only makes a test fail that would hang: no result depends on how
+ * Far longer than anything takes on the slowest machine. It only ends a test that would hang: no result depends on how
  * long something took.
  */
 const HANG_MS = 300_000;
