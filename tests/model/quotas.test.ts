@@ -20,7 +20,7 @@ interface Counter {
   day: number;
   resets: number;
 }
-interface Held {
+interface Reservation {
   id: number;
   by: number;
   amount: number;
@@ -37,11 +37,11 @@ interface Use {
 }
 
 const DAY = 86_400_000;
-/** Tenant 0 has a pool that tenant 1, below it, uses too. Both quotas have days as periods. */
+/** Tenant 0 has a pool that tenant 1, below it, uses too. Both quotas are reset daily. */
 class Model {
   now = Date.UTC(2028, 1, 28, 12);
   counters: [Counter, Counter];
-  held: Held[] = [];
+  reservations: Reservation[] = [];
   uses: Use[] = [];
 
   constructor(totals: [number, number]) {
@@ -52,7 +52,8 @@ class Model {
   /** The counters that count a use of a tenant. */
   path = (by: number) => (by === 0 ? [0] : [0, 1]);
 
-  turn(): void {
+  /** Resets the counters if a new day has begun. */
+  resetDaily(): void {
     const day = Math.floor(this.now / DAY);
     for (const counter of this.counters) {
       if (day <= counter.day) continue;
@@ -60,11 +61,11 @@ class Model {
     }
   }
 
-  isOpen = ({ ended, expires }: Held) => !ended && expires > this.now;
+  isOpen = ({ ended, expires }: Reservation) => !ended && expires > this.now;
 
   reserved = (at: number): number =>
-    this.held
-      .filter((held) => this.isOpen(held) && this.path(held.by).includes(at))
+    this.reservations
+      .filter((reservation) => this.isOpen(reservation) && this.path(reservation.by).includes(at))
       .reduce((sum, { amount }) => sum + amount, 0);
 
   hasRoom = (by: number, amount: number) =>
@@ -116,7 +117,7 @@ const command = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ type: fc.constant('total' as const), by: who, total: fc.integer({ min: 0, max: 30 }) }),
   },
-  // The clock only goes on here: contract/quotas-reservations covers a clock that is set back.
+  // Here the clock only moves forward: contract/quotas-reservations covers a clock that is set back.
   {
     weight: 2,
     arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(999, 1_000, 60_000, 43_200_000) }),
@@ -195,7 +196,7 @@ async function lowTenant(top: Client): Promise<Client> {
   return low;
 }
 
-/** Sends one request, compares its outcome with the model's, and returns both. */
+/** Runs one command, compares its outcome with the model's, and returns the type of the command and the outcome. */
 async function step(
   model: Model,
   clients: readonly [Client, Client],
@@ -203,7 +204,7 @@ async function step(
   next: Command,
   put: (at: number, total: number) => Promise<unknown>,
 ): Promise<string> {
-  model.turn();
+  model.resetDaily();
   switch (next.type) {
     case 'consume':
     case 'reserve': {
@@ -216,23 +217,22 @@ async function step(
       if (hasRoom && next.type === 'reserve') {
         const { by, amount } = next;
         const expires = model.now + next.seconds * 1000;
-        model.held.push({ id: response.data.reservationId, by, amount, expires, ended: false });
+        model.reservations.push({ id: response.data.reservationId, by, amount, expires, ended: false });
       }
       return `${next.type} ${resultOf(response)}`;
     }
     case 'confirm':
     case 'release': {
-      const held = model.held[next.which % Math.max(1, model.held.length)];
-      if (!held) return 'nothing reserved';
-      const amount = Math.min(next.amount, held.amount);
-      const isOpen = model.isOpen(held);
-      const response = await clients[held.by as 0 | 1].post(`${QUOTAS}/reservations/${held.id}/${next.type}`, {
-        amount,
-      });
+      const reservation = model.reservations[next.which % Math.max(1, model.reservations.length)];
+      if (!reservation) return 'nothing reserved';
+      const amount = Math.min(next.amount, reservation.amount);
+      const isOpen = model.isOpen(reservation);
+      const path = `${QUOTAS}/reservations/${reservation.id}/${next.type}`;
+      const response = await clients[reservation.by as 0 | 1].post(path, { amount });
       assert.equal(resultOf(response), isOpen ? 'done' : 'RESERVATION_ENDED', response.text);
       if (isOpen) {
-        held.ended = true;
-        if (next.type === 'confirm') model.use(response.data.useId, held.by, amount);
+        reservation.ended = true;
+        if (next.type === 'confirm') model.use(response.data.useId, reservation.by, amount);
       }
       return `${next.type} ${resultOf(response)}`;
     }
@@ -257,7 +257,7 @@ async function step(
     default:
       model.now += next.ms;
       time = model.now;
-      model.turn();
+      model.resetDaily();
       return 'wait';
   }
 }
