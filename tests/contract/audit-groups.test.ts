@@ -89,7 +89,7 @@ test('a grouped audit log of a subtree counts a change of a tenant once, althoug
   }
 });
 
-test('the last deletions are the records that are deleted now: a restored one is not listed, until it is deleted again', async () => {
+test('action=deleted with latest=true lists the records that are deleted now: a restored one only after it is deleted again', async () => {
   const { admin, departments, users } = await deleteBranch();
   const deleted = async (resource: string) =>
     (await list(admin, `resource=${resource}&action=deleted&latest=true`)).rows
@@ -120,15 +120,15 @@ test('a deleted department stays listed when a user with the same id changes lat
 });
 
 test('a deleted child tenant is listed for its parent, and for nobody else', async () => {
-  const [parent, stranger] = [await service.createTenant(), await service.createTenant()];
+  const [parent, outsider] = [await service.createTenant(), await service.createTenant()];
   const child = await service.createTenant({ tenantName: 'child' }, parent);
   expectOk(await parent.delete(`/system/tenant-api/${child.id}`));
   const deleted = async (client: Client) =>
     (await list(client, 'resource=tenant&action=deleted&latest=true')).rows.map(({ resourceId }) => resourceId);
   assert.deepEqual(await deleted(parent), [child.id]);
-  assert.deepEqual(await deleted(stranger), []);
+  assert.deepEqual(await deleted(outsider), []);
   expectError(
-    await stranger.get(`${CHANGES}/list?tenantId=${parent.tenantId}&action=deleted&latest=true&grouped=true`),
+    await outsider.get(`${CHANGES}/list?tenantId=${parent.tenantId}&action=deleted&latest=true&grouped=true`),
     403,
     'OTHER_TENANT',
   );

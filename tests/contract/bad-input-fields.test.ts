@@ -21,7 +21,7 @@ await admin.delete(`/system/dept-api/${deleted}`);
 const company = await service.createTenant({ quotaBo: { merchant: 9 } });
 const reserve = async () =>
   String((await company.post('/system/quota-api/reserve', { quota: 'merchant', seconds: 86_400 })).data.reservationId);
-/** The records of operations with an id; the others restore the deleted department. */
+/** The id that an operation gets. The operations that are not listed here get that of the deleted department. */
 const ids: Record<string, string> = {
   patchDepartment: deptId,
   patchTenant: child.id,
@@ -79,7 +79,7 @@ for (const [n, operation] of operations.filter(({ body }) => body).entries()) {
     const cases = fieldsOf(schema).flatMap(({ name, schema }, field) => {
       const values = invalidValues(schema);
       assert.ok(values.length >= 4, `too few wrong values for ${name}`);
-      // In the everyday run, a field of several operations gets other values in each of them.
+      // In the everyday run, a field that several operations have gets different values in each of them.
       return sample(values, Math.min(values.length, 10), field + n).map((json) => ({ name, json }));
     });
     await runCases(cases, async ({ name, json }) => {

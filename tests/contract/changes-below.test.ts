@@ -44,8 +44,8 @@ test('below=true returns the changes of a tenant and of all tenants below, once 
   const top = await service.createTenant();
   const middle = await service.createTenant({}, top);
   const low = await service.createTenant({}, middle);
-  const beside = await service.createTenant();
-  for (const client of [low, top, beside, middle, low]) await client.createDepartment();
+  const sibling = await service.createTenant();
+  for (const client of [low, top, sibling, middle, low]) await client.createDepartment();
   await low.createUser({ userName: 'anna' });
   const rows = await readAllBelow(top, 1000);
   assert.deepEqual(rows.map(show), [
@@ -112,7 +112,7 @@ test('without below, the rows of the feed have no tenantId', async () => {
 test('a long poll with below ends with the first change of a tenant below, and not with one of another tenant', async () => {
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
-  const beside = await service.createTenant();
+  const sibling = await service.createTenant();
   /** Polls again only when the whole wait is over: on a slow machine the department may be created later. */
   const poll = async (client: Client, after: string): Promise<string[][]> => {
     const startedAt = performance.now();
@@ -121,16 +121,16 @@ test('a long poll with below ends with the first change of a tenant below, and n
     assert.ok(performance.now() - startedAt >= 60_000, 'the poll ended without a change');
     return poll(client, after);
   };
-  const positions = [(await readBelow(top)).next, (await readBelow(beside)).next] as const;
-  const [waiting, waitingBeside] = [poll(top, positions[0]), poll(beside, positions[1])];
+  const positions = [(await readBelow(top)).next, (await readBelow(sibling)).next] as const;
+  const [waiting, waitingSibling] = [poll(top, positions[0]), poll(sibling, positions[1])];
   let isOver = false;
   void waiting.then(() => {
     isOver = true;
   });
   await waitFor('both wait', () => service.app.loadShedder.usage().subscriptions.long_poll >= 2);
-  // The change of the tenant beside ends its own poll. The service checks for both at once, and the other still waits.
-  const other = await beside.createDepartment();
-  assert.deepEqual(await waitingBeside, [[beside.tenantId, other]]);
+  // The change of the sibling ends its own poll. The service checks for both polls together, and the other one still waits.
+  const other = await sibling.createDepartment();
+  assert.deepEqual(await waitingSibling, [[sibling.tenantId, other]]);
   assert.ok(!isOver, 'the poll ended with a change of another tenant');
   const id = await low.createDepartment();
   assert.deepEqual(await waiting, [[low.tenantId, id]]);
@@ -213,7 +213,7 @@ test('a tenant that moves leaves one subtree and joins another, together with th
     `${group.tenantId} tenant moved undefined ${team.tenantId}`,
     created,
   ]);
-  // What the former subtree has not read by then is no longer shown there.
+  // Changes that readers of the former subtree had not read by then are no longer shown there.
   const all = await readBelow(from);
   assert.ok(!all.rows.some(({ tenantId, resource }) => tenantId === group.tenantId && resource === 'department'));
 });

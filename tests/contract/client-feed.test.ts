@@ -19,7 +19,7 @@ const service = await startService(
   { timing: { ...FAST_WEBHOOK_POLLING, streamHeartbeatMs: 50 }, tokenClockAheadMs: () => aheadMs },
 );
 
-/** A tenant, a client with a key that can read its changes, and the names of its departments as they arrive. */
+/** Creates a tenant, and a client with a key that can read its changes. */
 async function createFeed(options: ClientOptions = {}) {
   const admin = await service.createTenant();
   const { data } = await admin.post('/system/key-api', { keyName: 'feed', permissions: ['change:read'] });
@@ -30,7 +30,7 @@ async function createFeed(options: ClientOptions = {}) {
 const nameOf = ({ change }: FeedEvent): string[] =>
   change.resource === 'department' && change.after ? [change.after.deptName] : [];
 
-/** Reads events until there are as many departments, and returns their names and the last cursor. */
+/** Reads events until `count` departments have arrived. Returns their names and the last cursor. */
 async function take(events: AsyncIterable<FeedEvent>, count: number, onName: (name: string) => unknown = () => {}) {
   const names: string[] = [];
   let cursor = '';

@@ -13,7 +13,7 @@ await dropSearchIndexes(superuser);
 test('branchUserCount is absent if the branches of a page have more than 50,000 departments', async () => {
   const admin = await service.createTenant();
   const first = 6_000_000;
-  // Two branches: a chain, which is as deep as it has departments, and a flat one.
+  // Two branches: a chain of 500 departments, and another one with 49,000 children below its first department.
   const parentOf = 'case when n > 2 and n <= 1000 then n - 2 when n > 1000 then 2 end';
   await superuser`alter table banyan.departments set (autovacuum_enabled = false)`;
   await insertDepartments(superuser, admin.tenantId, { first, count: 50_000, parentOf });

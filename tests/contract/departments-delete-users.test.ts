@@ -21,7 +21,7 @@ async function membershipsOf(client: Client): Promise<Record<string, (number | n
   );
 }
 
-/** Creates a tenant with the departments `sales`, `other`, and users in both. */
+/** Creates a tenant with the departments `sales`, `other` and `third`, and users in them. */
 async function createCompany(accountCount = -1) {
   const admin = await service.createTenant({ accountCount });
   const [sales, other, third] = [
@@ -65,7 +65,7 @@ test('users=move moves all users, and one revert brings back the department and 
   assert.deepEqual(await membershipsOf(admin), before);
 });
 
-test('users=delete deletes those whose main department it is and ends their sessions; a revert brings all back', async () => {
+test('users=delete deletes the users with this main department and ends their sessions; a revert brings all of them back', async () => {
   const { admin, sales, other, third } = await createCompany();
   const before = await membershipsOf(admin);
   const main = await service.logIn(admin.tenantId, 'main');
@@ -102,8 +102,8 @@ test('a subtree is deleted with its users, and so are several departments', asyn
 
 test('without users= a department with users is not deleted, and invalid parameters are named', async () => {
   const { admin, sales } = await createCompany();
-  const stranger = await service.createTenant();
-  const elsewhere = await stranger.createDepartment();
+  const outsider = await service.createTenant();
+  const elsewhere = await outsider.createDepartment();
   const before = await membershipsOf(admin);
   const remove = (query: string) => admin.delete(`${DEPTS}/${sales}${query}`);
   expectError(await remove(''), 409, 'DEPT_HAS_USERS');
@@ -114,7 +114,7 @@ test('without users= a department with users is not deleted, and invalid paramet
   for (const target of [elsewhere, '0', '999999', '9007199254740993']) {
     expectError(await remove(`?users=move&toDeptId=${target}`), 400, 'USER_DEPT_NOT_FOUND', {}, target);
   }
-  expectError(await stranger.delete(`${DEPTS}/${sales}?users=delete`), 404, 'DEPT_NOT_FOUND');
+  expectError(await outsider.delete(`${DEPTS}/${sales}?users=delete`), 404, 'DEPT_NOT_FOUND');
   const member = await service.logIn(admin.tenantId, 'main');
   expectError(await member.delete(`${DEPTS}/${sales}?users=delete`), 403, 'NOT_ALLOWED');
   assert.deepEqual(await membershipsOf(admin), before);

@@ -82,12 +82,12 @@ describe('DELETE: conditions', () => {
     assert.ok(await exists(child));
   });
 
-  for (const [user, body] of [
-    ['a user whose main department it is', (id: string) => ({ deptId: id })],
-    ['a user whose additional department it is', (id: string) => ({ deptIds: [id] })],
-    ['a disabled user', (id: string) => ({ deptId: id, status: '1' })],
+  for (const [what, body] of [
+    ['the main department of a user', (id: string) => ({ deptId: id })],
+    ['an additional department of a user', (id: string) => ({ deptIds: [id] })],
+    ['the department of a disabled user', (id: string) => ({ deptId: id, status: '1' })],
   ] as const) {
-    test(`a department with ${user} is rejected with DEPT_HAS_USERS`, async () => {
+    test(`a department that is ${what} is rejected with DEPT_HAS_USERS`, async () => {
       const id = await admin.createDepartment();
       await admin.createUser({ userName: `user${id}`, ...body(id) });
       expectError(await remove(id), 409, 'DEPT_HAS_USERS', { deptIds: [Number(id)] });

@@ -30,8 +30,8 @@ for (const [what, first] of [
   test(`reading a subtree of more than 20,000 departments just imported into ${what} reads few database blocks per department`, async (t) => {
     const admin = await service.createTenant();
     const { tenantId } = admin;
-    // Of every hundred departments, the first three are children of department 2 (of 3 in every ten-thousandth), and the
-    // others are children of the first of the hundred.
+    // Of every hundred departments, the first three are children of department 2 (in every hundredth group, of department 3),
+    // and the others are children of the first one.
     await insertDepartments(superuser, tenantId, {
       first,
       count: COUNT,

@@ -88,9 +88,9 @@ export const rejected = [
   (dept: heyApi.Department) => dept.notAField,
   // @ts-expect-error a department has no such field
   (dept: oazapfts.Department) => dept.notAField,
-  // @ts-expect-error the name of a department is a text
+  // @ts-expect-error the name of a department is a string
   () => heyApi.createDepartment({ body: { deptName: 7 } }),
-  // @ts-expect-error the name of a department is a text
+  // @ts-expect-error the name of a department is a string
   () => oazapfts.createDepartment({ deptName: 7 }),
   // @ts-expect-error reading a department never returns this code
   (error: heyApi.ReadDepartmentErrors[404]) => error.data.reason === 'USER_NOT_FOUND',

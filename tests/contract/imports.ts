@@ -13,7 +13,7 @@ export async function apply(client: Client, kind: 'dept' | 'user', rows: Cell[][
   return response;
 }
 
-/** Previews rows and returns the reasons of each, or what happens to it. */
+/** Previews rows. Returns what would happen to each, or its errors. */
 export async function outcomes(client: Client, kind: 'dept' | 'user', rows: Cell[][]): Promise<string[]> {
   const { code, data, text } = await importFile(client, kind, 'preview', csv(rows));
   assert.equal(code, 200, text);

@@ -195,7 +195,7 @@ test('lastUsedTime and lastUsedAddress are updated at most once a minute, and do
     service.superuser`select banyan.record_key_uses(${[admin.tenantId]}, ${[keyId]}::bigint[], ${[address]})`;
   const setAge = (seconds: number) => service.superuser`
     update banyan.api_key_uses set time = clock_timestamp() - ${seconds} * interval '1 second' where key_id = ${keyId}`;
-  // In the future, so that less than a minute has passed on any machine.
+  // The time is in the future, so that less than a minute has passed on any machine.
   await setAge(-86_400);
   const used = (await admin.get(`${KEYS}/${keyId}`)).data;
   assert.equal(used.lastUsedAddress, '127.0.0.1');

@@ -15,7 +15,7 @@ import {
 } from '../support/expect.ts';
 import { shareService } from '../support/service.ts';
 
-/** A department is led by a user, `leaderId`, beside the text `leader`. */
+/** A department can have a user as its leader, `leaderId`, in addition to the text `leader`. */
 
 const service = await shareService();
 const admin = await service.createTenant();
@@ -37,7 +37,7 @@ describe('The leader of a department', () => {
     assert.deepEqual(await shown(id), [`leader${count}`, Number(user)]);
   });
 
-  test('is shown with the text that is sent, if it is another one', async () => {
+  test('is shown with the text that is sent, if it differs from their name', async () => {
     const user = await createPerson('李四');
     const id = await admin.createDepartment({ leaderId: Number(user), leader: '李总' });
     assert.deepEqual(await shown(id), ['李总', Number(user)]);

@@ -128,8 +128,8 @@ test('a key is not accepted with the id of another one', async () => {
   const [one, other] = [await createKey(admin), await createKey(admin)];
   assert.equal(errorOf(await token({ client_id: other.keyId, client_secret: one.key })), '401 invalid_client');
   assert.equal(errorOf(await token({}, basic(other.keyId, one.key))), '401 invalid_client');
-  const stranger = await createKey(await service.createTenant());
-  assert.equal(errorOf(await token({}, basic(stranger.keyId, one.key))), '401 invalid_client');
+  const foreign = await createKey(await service.createTenant());
+  assert.equal(errorOf(await token({}, basic(foreign.keyId, one.key))), '401 invalid_client');
 });
 
 interface Case {
@@ -205,7 +205,7 @@ test('a token does not outlive its key', async () => {
   assert.equal(exp - iat, expires_in);
 });
 
-test('requestsPerMinute counts the tokens that a key asks for', async () => {
+test('requestsPerMinute counts the tokens that a key requests', async () => {
   const { keyId, key } = await createKey(admin, { ...settings, requestsPerMinute: 3 });
   const responses = [];
   for (let n = 0; n < 6; n++) {

@@ -83,7 +83,7 @@ test('a session ended by its user stops working at once, and the others continue
   expectError(await admin.get('/auth/me'), 401, 'SESSION_ENDED');
 });
 
-test('nobody can end the session of another user, and an invalid session id is rejected', async () => {
+test('DELETE /auth/sessions/{id} does not end the session of another user, and rejects an invalid id', async () => {
   const admin = await service.createTenant();
   const member = await service.createMember(admin);
   for (const [client, id] of [
@@ -116,7 +116,7 @@ test('an administrator lists the sessions of a user and ends one of them', async
   assert.deepEqual((await end(sessionOf(phone).toUpperCase())).data, null);
   expectError(await phone.get('/auth/me'), 401, 'SESSION_ENDED');
   assert.equal((await member.get('/auth/me')).code, 200);
-  // Neither a session that has ended nor one of another user.
+  // A session that has ended and one of another user are not found.
   for (const id of [sessionOf(phone), sessionOf(admin), randomUUID()]) {
     expectError(await end(id), 404, 'SESSION_NOT_FOUND');
   }

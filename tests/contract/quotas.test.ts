@@ -127,7 +127,7 @@ describe('consume', () => {
 });
 
 describe('PUT', () => {
-  test('administrators above make and replace quotas, which the ledger records', async () => {
+  test('administrators above create and replace quotas, which the ledger records', async () => {
     const admin = await service.createTenant();
     const below = await service.createTenant({}, admin);
     expectError(await admin.put(`${QUOTAS}/calls`, { total: 5 }), 403, 'OWN_TENANT');
@@ -162,7 +162,7 @@ describe('PUT', () => {
     }
   });
 
-  test('a quota of quotaBo takes a period and a pool; its total is the one of the tenant', async () => {
+  test('a quota of quotaBo can have a period and be pooled; its total is the one in quotaBo', async () => {
     const admin = await service.createTenant({ quotaBo: { merchant: 5 } });
     expectOk(await put(root, admin, 'merchant', { period: 'day', pooled: true }));
     assert.deepEqual(await numbersOf(admin, 'merchant'), [5, 0, 0, 5]);

@@ -19,7 +19,7 @@ export async function startQuotas() {
   return { service, root, clock, tenantWith };
 }
 
-/** Makes or replaces a quota of a tenant below. */
+/** Creates or replaces a quota of a tenant below. */
 export const put = (above: Client, of: Client, quota: string, body: object) =>
   above.put(`${QUOTAS}/${quota}?tenantId=${of.tenantId}`, body);
 

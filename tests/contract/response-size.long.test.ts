@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { CHANGES, DEPTS, expectError, TENANTS } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 import { insertDepartments } from '../support/trees.ts';
-import { fits, LIMIT, readAll } from './response-size.ts';
+import { expectFits, LIMIT, readAll } from './response-size.ts';
 
 const service = await startService();
 const { superuser } = service;
@@ -43,7 +43,7 @@ test('pages of the feed and of the audit log end early when the changes are larg
   let pages = 0;
   for (let after = '0'; ; pages++) {
     const response = await admin.get(`${CHANGES}?limit=1000&after=${after}`);
-    fits(response);
+    expectFits(response);
     if (response.data.rows.length === 0) break;
     for (const { id } of response.data.rows) assert.ok(!ids.has(id) && ids.add(id));
     after = response.data.next;

@@ -4,7 +4,7 @@ import { expectError, TENANTS } from '../support/expect.ts';
 import { sample } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
-import { fits, LIMIT, readAll } from './response-size.ts';
+import { expectFits, LIMIT, readAll } from './response-size.ts';
 
 /** Responses have at most 10 MB. The data is inserted by SQL, because creating it over HTTP would be slow. */
 
@@ -30,7 +30,7 @@ test('lists of tenants have ruleBo only with fields=ruleBo, and then pages end e
   const { admin, text } = await createLargeChildren(25);
   const path = `${TENANTS}/list?pageSize=500`;
   const plain = await admin.get(path);
-  fits(plain);
+  expectFits(plain);
   assert.equal(plain.data.rows.length, 26);
   assert.ok(plain.data.rows.every((row: object) => !('ruleBo' in row)));
   for (const sort of sample(['id', 'endTime'], 2)) {

@@ -4,7 +4,7 @@ import type { ApiResponse } from '../support/service.ts';
 /** The largest response, in bytes. */
 export const LIMIT = 10_000_000;
 
-export const fits = ({ text, status }: ApiResponse) => {
+export const expectFits = ({ text, status }: ApiResponse) => {
   assert.equal(status, 200, text.slice(0, 300));
   assert.ok(Buffer.byteLength(text) <= LIMIT, `${Buffer.byteLength(text)} bytes`);
 };
@@ -17,7 +17,7 @@ export async function readAll(
   let pages = 0;
   for (let cursor: string | null = ''; cursor !== null; pages++) {
     const response: ApiResponse = await read(cursor);
-    fits(response);
+    expectFits(response);
     rows.push(...(response.data.rows as never[]));
     cursor = response.data.next;
   }

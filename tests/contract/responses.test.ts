@@ -72,7 +72,7 @@ test('an unknown path returns 404 for every method and caller', async () => {
   }
 });
 
-test('every HTTP method is rejected with 405 on a known path and 404 on an unknown one', async () => {
+test('methods other than GET and HEAD are rejected with 405 on /version and with 404 on an unknown path', async () => {
   // bad-input-http.test.ts covers CONNECT, which Node.js handles separately.
   for (const method of http.METHODS.filter((name) => !['CONNECT', 'GET', 'HEAD'].includes(name))) {
     expectError(await admin.call(method, '/version'), 405, 'METHOD_NOT_ALLOWED', { allowed: 'GET, HEAD' }, method);
@@ -113,7 +113,7 @@ test('every operation rejects a caller without a token unless it is public', asy
     const response = await service.anonymous.call(method, path.replace('{id}', '7'));
     if (security.length > 0) {
       const scheme = response.headers['www-authenticate'];
-      // OAuth defines the form of its errors, and offers clients the way in which they authenticate.
+      // OAuth defines the form of its errors, and the challenge names the scheme that clients use.
       if (path === '/auth/introspect') {
         assert.deepEqual([response.status, JSON.parse(response.text).error], [401, 'invalid_client']);
         assert.match(scheme ?? '', /^Basic /);

@@ -18,7 +18,7 @@ const lastChange = async (client: Client): Promise<number> =>
 
 const treeOf = async (client: Client) => JSON.stringify((await client.get(`${DEPTS}/tree`)).data);
 
-test('creations, updates, moves, deletions and restored subtrees of a tenant below can be reverted from above', async () => {
+test('creations, updates, moves and deletions in a tenant below can be reverted from above, also those made from above', async () => {
   const { top, low, inLow } = await createSubtree();
   const [a, b] = [await low.createDepartment({ deptName: 'a' }), await low.createDepartment({ deptName: 'b' })];
   const child = await low.createDepartment({ deptName: 'child', parentId: a });

@@ -5,7 +5,7 @@ import { PASSWORD, shareService, startService } from '../support/service.ts';
 import { now, signToken } from '../support/tokens.ts';
 import { waitFor, waitForEstablishedConnections } from '../support/wait.ts';
 
-/** Every status code of the interface, provoked over HTTP. */
+/** The status codes of the interface, provoked over HTTP. */
 
 const service = await shareService();
 const admin = await service.createTenant();

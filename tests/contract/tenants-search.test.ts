@@ -82,7 +82,7 @@ describe('Tree of tenants', () => {
   });
   const subtree = node(a, 'a', [node(aa, 'aa', [])], { endTime: '2099-12-31' });
 
-  test('the tree contains the tenant of the caller and all below it, without deleted ones, by creation', async () => {
+  test('the tree contains the tenant of the caller and all below it, without deleted ones, in order of creation', async () => {
     expectOk(
       await top.get(`${TENANTS}/tree`),
       node(top, 'top', [subtree, node(b, 'b', [], { startTime: '2020-02-29' })]),

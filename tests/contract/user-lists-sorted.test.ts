@@ -66,7 +66,7 @@ async function setCreation(at: number[], time: string): Promise<void> {
 describe('sort', () => {
   const expected: Record<string, number[]> = {
     userId: [0, 1, 2, 3, 4, 5, 6],
-    // Not case-sensitive.
+    // The order is not case-sensitive.
     userName: [2, 1, 3, 0, 4, 6, 5],
     // Users without a nickname come first. Ties are sorted by id.
     nickName: [1, 4, 5, 2, 0, 3, 6],
@@ -200,7 +200,7 @@ describe('cursor', () => {
     expectOk(await admin.get(`${USERS}/list?cursor=${last}`), { rows: [], next: null });
   });
 
-  test('a cursor of another tenant shows only users of the own tenant', async () => {
+  test('a cursor of another tenant shows only users of the tenant that is listed', async () => {
     const child = await service.createTenant({}, admin);
     for (const userName of ['bernd', 'zora']) await child.createUser({ userName, nickName: userName });
     for (const [sort, expected] of [
@@ -210,7 +210,7 @@ describe('cursor', () => {
       ['nickName', ['boss', 'bernd', 'zora']],
       ['createTime', ['boss', 'bernd', 'zora']],
     ] as [string, string[]][]) {
-      // After the user with the highest id, or after the first user of the department.
+      // The cursor points after the user with the highest id, or after the first user of the department.
       const filter = sort === '-userId' ? {} : { deptId };
       const cursor = String((await list({ ...filter, sort, pageSize: 1, cursor: '' })).next);
       const page = await list({ sort, cursor }, child);

@@ -19,12 +19,12 @@ describe('Imported password hashes', () => {
 
   const hashes: [what: string, hash: () => Promise<string>][] = [
     ['bcrypt', () => bcrypt(PASSWORD, 4)],
-    ['bcrypt of PHP', async () => (await bcrypt(PASSWORD, 5)).replace('$2b$', '$2y$')],
-    ['bcrypt of Java', async () => (await bcrypt(PASSWORD, 4)).replace('$2b$', '$2a$')],
-    ['argon2id of another cost', () => argon2(PASSWORD, { memoryCost: 1024, timeCost: 3, parallelism: 2 })],
+    ['bcrypt (PHP)', async () => (await bcrypt(PASSWORD, 5)).replace('$2b$', '$2y$')],
+    ['bcrypt (Java)', async () => (await bcrypt(PASSWORD, 4)).replace('$2b$', '$2a$')],
+    ['argon2id (other cost)', () => argon2(PASSWORD, { memoryCost: 1024, timeCost: 3, parallelism: 2 })],
   ];
   for (const [n, [what, hash]] of hashes.entries()) {
-    test(`a hash of ${what} works at login and is replaced by one of our own`, async () => {
+    test(`an imported ${what} hash works at login and is replaced by one of our own`, async () => {
       const passwordHash = await hash();
       const userName = `imported${n}`;
       const response = await add([row(userName, { password: null, passwordHash })], {}, root);

@@ -8,7 +8,7 @@ import { startUsersBulk } from './users-bulk.ts';
 
 const { service, root, add } = await startUsersBulk();
 
-test('10,000 users are created at once, and one revert removes them', async () => {
+test('10,000 users are created in one request, and one revert removes them', async () => {
   const count = 10_000;
   const tenant = await service.createTenant();
   const passwordHash = await argon2(PASSWORD, { memoryCost: 8, timeCost: 1 });

@@ -125,7 +125,7 @@ describe('Deleting users', () => {
     assert.deepEqual(row, { del_flag: '2', update_by: 'boss' });
   });
 
-  test('several users can be deleted at once, and a repeated id counts once', async () => {
+  test('several users can be deleted in one request, and a repeated id counts once', async () => {
     const [one, two] = [await createUser(city), await createUser(city)];
     expectOk(await city.delete(pathOf(one, two, one, `0${two}`)));
     assert.deepEqual([await exists(one), await exists(two)], [false, false]);

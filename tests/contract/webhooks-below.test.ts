@@ -26,14 +26,14 @@ test('a webhook of the platform with below receives the changes of all tenants, 
   assert.deepEqual(received.sort(), expected.sort());
 });
 
-test('a webhook with below receives no changes of tenants beside it, and one without below none of those below', async () => {
+test('a webhook with below receives no changes of sibling tenants, and one without below none of the tenants below', async () => {
   const top = await service.createTenant();
   const team = await service.createTenant({}, top);
-  const beside = await service.createTenant();
+  const sibling = await service.createTenant();
   const [withBelow, without] = [await Receiver.start(), await Receiver.start()];
   const id = await top.create(path, { url: withBelow.url, kinds: ['department.*'], below: true });
   await top.create(path, { url: without.url, kinds: ['department.*'] });
-  await beside.createDepartment();
+  await sibling.createDepartment();
   await team.createDepartment({ deptName: 'in the team' });
   await top.createDepartment({ deptName: 'at the top' });
   await waitFor('all messages have arrived', () => withBelow.accepted.length >= 2 && without.accepted.length >= 1);

@@ -252,8 +252,7 @@ test('after a rotation messages are signed with both secrets for a day', async (
   assert.equal(receiver.accepted[0]?.headers['webhook-signature']?.split(' ').length, 2);
   verify(old, 0);
   verify(data.secret, 0);
-  // Let the day pass.
-  // A transaction of the dispatcher may have begun before this one.
+  // Let the day pass, and an hour more: a transaction of the dispatcher may have begun before this one.
   await service.superuser`
     update banyan.webhooks set old_secret_until = now() - interval '1 hour' where webhook_id = ${id}`;
   await admin.createDepartment();
