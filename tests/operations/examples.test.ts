@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { after } from '../support/cleanup.ts';
 import { expectOk, read, USERS } from '../support/expect.ts';
-import { Receiver } from '../support/receiver.ts';
 import { isLong } from '../support/scale.ts';
 import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -45,7 +48,10 @@ test('verify-tokens accepts a token of the service and rejects any other', async
 });
 
 test('verify-tokens responds with 503 while it cannot load the keys', async () => {
-  const { url: issuer } = await Receiver.start(() => 503);
+  const unavailable = http.createServer((_, response) => response.writeHead(503).end()).listen(0, '127.0.0.1');
+  await once(unavailable, 'listening');
+  after(() => unavailable.close());
+  const issuer = `http://127.0.0.1:${(unavailable.address() as AddressInfo).port}`;
   const { lines } = start('verify-tokens.js', [], { BANYAN_ISSUER: issuer, PORT: '0' });
   const { token } = await service.createTenant();
   const { status } = await fetch(await listening(lines), { headers: { authorization: `Bearer ${token}` } });

@@ -148,9 +148,10 @@ function objectOf(schema: Schema, ids: Ids, invalidShare: number): fc.Arbitrary<
 const shortestOf = ({ properties = {}, required = [] }: Schema, ids: Ids): fc.Arbitrary<Record<string, unknown>> =>
   fc.record(Object.fromEntries(required.map((key) => [key, validValue(properties[key] ?? {}, key, ids)])));
 
-/** A body as text: mostly valid JSON, sometimes truncated, with repeated keys or with a forbidden key. */
-const bodyOf = (schema: Schema, ids: Ids): fc.Arbitrary<string | undefined> =>
+/** A body as text: the documented example or generated JSON, sometimes truncated, with repeated keys or with a forbidden key. */
+const bodyOf = (schema: Schema, example: unknown, ids: Ids): fc.Arbitrary<string | undefined> =>
   fc.oneof(
+    { weight: 5, arbitrary: fc.constant(JSON.stringify(example)) },
     { weight: 30, arbitrary: objectOf(schema, ids, 0.01).map((value) => JSON.stringify(value)) },
     { weight: 10, arbitrary: shortestOf(schema, ids).map((value) => JSON.stringify(value)) },
     { weight: 30, arbitrary: objectOf(schema, ids, 0.15).map((value) => JSON.stringify(value)) },
@@ -213,7 +214,7 @@ const queryValue = (schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknow
 
 /** Requests for one operation. */
 export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generated> {
-  const { parameters = [], path, body, security = [] } = operation;
+  const { parameters = [], path, requestBody, body, security = [] } = operation;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
   const inPath = fc.tuple(...names.map((name) => pathValue(idsInPath(path, name, ids))));
   const queries = parameters.filter((parameter) => parameter.in === 'query');
@@ -234,7 +235,7 @@ export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generate
           path.replace(/\{\w+\}/g, () => encodeForUrl(values.shift() ?? '')) + (text && `?${text}`),
       ),
     headers: headersOf,
-    raw: body ? bodyOf(body, ids) : fc.constant(undefined),
+    raw: body ? bodyOf(body, requestBody?.content['application/json']?.example, ids) : fc.constant(undefined),
     caller: security.length
       ? fc.oneof({ weight: 8, arbitrary: fc.constant('admin' as const) }, fc.constantFrom('member', 'anonymous'))
       : fc.constant('anonymous' as const),

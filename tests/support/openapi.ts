@@ -47,7 +47,7 @@ interface OperationObject {
   security?: Record<string, string[]>[];
   description?: string;
   parameters?: Parameter[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema; example?: unknown }> };
   responses: Record<string, ResponseObject>;
 }
 
