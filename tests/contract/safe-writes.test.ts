@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { expectError } from '../support/expect.ts';
-import { type Client, PASSWORD, shareService } from '../support/service.ts';
+import { type ApiResponse, Client, PASSWORD, shareService } from '../support/service.ts';
 
 const service = await shareService();
 const admin = await service.createTenant();
@@ -190,18 +190,24 @@ test('a password change retried with its Idempotency-Key succeeds although the o
   assert.equal((await member.put('/auth/password', body, withKey(key))).code, 200);
 });
 
-test('Idempotency-Keys are separate for each user and tenant, and expire after 24 hours', async () => {
+test('Idempotency-Keys are separate for each user, API key and tenant, and expire after 24 hours', async () => {
   const key = randomUUID();
   const other = await service.createTenant();
   const colleague = await service.createMember(admin, { userName: 'second', roles: ['admin'] });
-  const created = await Promise.all(
-    [admin, other, colleague].map((client) => client.post('/system/dept-api', {}, withKey(key))),
-  );
+  const { data } = await admin.post('/system/key-api', { keyName: 'k', permissions: ['dept:write'] });
+  const callers = [admin, other, colleague, new Client(service.base, data.key)];
+  const createAll = () => Promise.all(callers.map((client) => client.post('/system/dept-api', {}, withKey(key))));
+  const locationsOf = (responses: ApiResponse[]) => responses.map(({ headers }) => headers.location);
+  const created = await createAll();
+  const replays = await createAll();
+  const resultsOf = (responses: ApiResponse[]) =>
+    responses.map(({ code, headers }) => [code, headers['idempotent-replayed']]);
   assert.deepEqual(
-    created.map(({ code, headers }) => [code, headers['idempotent-replayed']]),
-    Array(3).fill([200, undefined]),
+    [...resultsOf(created), ...resultsOf(replays)],
+    [...Array(4).fill([200, undefined]), ...Array(4).fill([200, 'true'])],
   );
-  assert.equal(new Set(created.map(({ headers }) => headers.location)).size, 3);
+  assert.equal(new Set(locationsOf(created)).size, 4);
+  assert.deepEqual(locationsOf(replays), locationsOf(created));
   await service.superuser`
     update idempotency_keys set create_time = create_time - interval '25 hours' where key = ${key}`;
   const later = await admin.post('/system/dept-api', {}, withKey(key));
