@@ -16,3 +16,10 @@ export async function startLive(fixture: ConsoleFixture) {
 
   return { service: fixture.service, logInLive };
 }
+
+/** Makes the page behave as if its tab were in the background or in the foreground. */
+export const setVisibility = (page: Page, state: 'hidden' | 'visible') =>
+  page.evaluate(`{
+    Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }`);

@@ -5,7 +5,7 @@ import { startConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, credentialsOf, row, tree } from './departments-page.ts';
-import { isStream, startLive } from './live-page.ts';
+import { startLive } from './live-page.ts';
 
 const { service, logInLive } = await startLive(await startConsole());
 
@@ -49,21 +49,4 @@ test('a user whose tenant is disabled sees the reason at once', async () => {
   expectOk(await service.root.patch(`/system/tenant-api/${data.rows[0].id}`, { status: '1' }));
   const dialog = page.getByRole('dialog').filter({ hasText: '登录已过期' });
   await dialog.getByText('租户或其上级租户已被停用').waitFor();
-});
-
-test('a hidden page has no connection, and gets what it has missed when it is shown again', async () => {
-  const { admin, research, web } = await createCompany(service);
-  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
-  await row(page, '前端组').waitFor();
-  const setVisibility = (state: 'hidden' | 'visible') =>
-    page.evaluate(`{
-      Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'));
-    }`);
-  const closed = page.waitForEvent('requestfailed', (request) => isStream(request.url()));
-  await setVisibility('hidden');
-  await closed;
-  await admin.createDepartment({ deptName: '测试组', parentId: research });
-  await setVisibility('visible');
-  await tree(page).getByRole('treeitem').filter({ hasText: '测试组' }).waitFor();
 });

@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
-import { expectOk } from '../support/expect.ts';
+import { expectOk, read } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, credentialsOf, tree } from './departments-page.ts';
-import { startLive } from './live-page.ts';
+import { isStream, setVisibility, startLive } from './live-page.ts';
 
 const { service, logInLive } = await startLive(await shareConsole());
 
@@ -20,6 +21,7 @@ test('what another administrator changes appears in the tree and is marked for a
     const record = () => document.querySelectorAll('[role=treeitem]:has(.live-mark)').forEach(({ textContent }) => marks.add(textContent));
     new MutationObserver(record).observe(document.body, { childList: true, subtree: true });
   }`);
+  const { next: start } = await read(second, '/system/change-api?after=latest');
   const { data } = await second.get(`/system/dept-api/${market}`);
   expectOk(await second.put('/system/dept-api', { ...data, leader: '兰' }));
   await waitFor('the row is marked', () =>
@@ -33,6 +35,17 @@ test('what another administrator changes appears in the tree and is marked for a
   await tree(page).locator('[role=treeitem][aria-expanded]').filter({ hasText: '市场部' }).waitFor();
   expectOk(await second.delete(`/system/dept-api/${market}?subtree=true`));
   await item('市场部').waitFor({ state: 'detached' });
+
+  // A hidden page has no connection. Shown again, it gets what it has missed, and not what it has already received.
+  const closed = page.waitForEvent('requestfailed', (request) => isStream(request.url()));
+  await setVisibility(page, 'hidden');
+  await closed;
+  await second.createDepartment({ deptName: '行政部' });
+  const resumed = page.waitForRequest((request) => isStream(request.url()));
+  await setVisibility(page, 'visible');
+  const after = (await resumed).headers()['last-event-id'];
+  assert.ok(Number(after) > Number(start), `resumed after ${after}, first opened at ${start}`);
+  await item('行政部').waitFor();
   await expectNoAxeViolations(page);
   expectNoCspViolations(page);
 });
