@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
-import { waitFor } from '../support/wait.ts';
-import { createCompany, credentialsOf, dragAndDrop, expectOutline, row, waitForValue } from './departments-page.ts';
+import { createCompany, credentialsOf, dragAndDrop, expectOutline, row } from './departments-page.ts';
 import { ALL, holdMessage, undo } from './undo-message.ts';
 
 const fixture = await startConsole();
@@ -57,20 +56,4 @@ test('one undo restores several users who were deleted one by one', async () => 
   assert.deepEqual(departments, [Number(web), Number(market)]);
   await dialog.getByRole('button', { name: '关闭', exact: true }).last().click();
   await page.getByRole('checkbox', { name: '选择 甲一' }).waitFor();
-});
-
-test('an administrator undoes the change of a user in a child tenant', async () => {
-  const { admin } = await createCompany(service);
-  const child = await service.createTenant({ tenantName: '子公司' }, admin);
-  const userId = await child.createUser({ userName: 'wang', nickName: '王五' });
-  const page = await fixture.logIn(credentialsOf(admin), `/people?tenantId=${child.tenantId}&person=${userId}`);
-  const form = page.getByRole('dialog');
-  await form.getByLabel('姓名').fill('王六');
-  await form.getByRole('button', { name: '保存' }).click();
-  await holdMessage(page);
-  const readName = async () => (await child.get(`/system/user-api/${userId}`)).data.nickName;
-  assert.equal(await readName(), '王六');
-  await undo(page, '王六');
-  await waitForValue(readName, (name) => name === '王五');
-  await waitFor('the table shows the former name', async () => (await page.getByText('王五').count()) > 0);
 });

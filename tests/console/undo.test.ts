@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
-import { createCompany, credentialsOf, expectOutline, row } from './departments-page.ts';
+import { waitFor } from '../support/wait.ts';
+import { createCompany, credentialsOf, expectOutline, row, waitForValue } from './departments-page.ts';
 import { ALL, holdMessage, undo } from './undo-message.ts';
 
 const fixture = await shareConsole();
@@ -30,4 +31,20 @@ test('the message after a deletion undoes it: departments and their users come b
   await expectOutline(page, ALL);
   assert.equal((await admin.get(`/system/dept-api/${research}/users?below=true`)).data.total, 4);
   expectNoCspViolations(page);
+});
+
+test('an administrator undoes the change of a user in a child tenant', async () => {
+  const { admin } = await createCompany(service);
+  const child = await service.createTenant({ tenantName: '子公司' }, admin);
+  const userId = await child.createUser({ userName: 'wang', nickName: '王五' });
+  const page = await fixture.logIn(credentialsOf(admin), `/people?tenantId=${child.tenantId}&person=${userId}`);
+  const form = page.getByRole('dialog');
+  await form.getByLabel('姓名').fill('王六');
+  await form.getByRole('button', { name: '保存' }).click();
+  await holdMessage(page);
+  const readName = async () => (await child.get(`/system/user-api/${userId}`)).data.nickName;
+  assert.equal(await readName(), '王六');
+  await undo(page, '王六');
+  await waitForValue(readName, (name) => name === '王五');
+  await waitFor('the table shows the former name', async () => (await page.getByText('王五').count()) > 0);
 });
