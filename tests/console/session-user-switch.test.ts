@@ -50,8 +50,8 @@ function recordWrites(): string[] {
 
 /** The outcomes of the write that is in flight while the user changes. */
 const outcomes: { outcome: string; respond: (route: Route) => Promise<void> }[] = [
-  { outcome: 'completed', respond: (route) => route.fulfill({ json: { code: 200, msg: '', data: null } }) },
   { outcome: 'rejected', respond: (route) => route.continue() },
+  { outcome: 'completed', respond: (route) => route.fulfill({ json: { code: 200, msg: '', data: null } }) },
   { outcome: 'lost', respond: (route) => route.abort() },
 ];
 

@@ -174,11 +174,22 @@ async function connect(base: string, localAddress: string, count: number): Promi
 /** A new connection from an address that has no other. */
 const newcomer = { from: '127.0.0.2', headers: { connection: 'close' } };
 
-test('at the limit of connections the address with the most makes room', async () => {
+test('at the limit of connections the address with the most makes room, with its idle ones first', async () => {
   const node = await startNode(database, { limits: { connections: 10 } });
   const many = await connect(node.base, '127.0.0.1', 10);
+  // The oldest connection waits for a response.
+  const [waiting] = many;
+  let arrived = false;
+  node.app.server.on('request', ({ url }) => {
+    arrived ||= url?.includes('wait=60') === true;
+  });
+  waiting?.write(
+    `GET /system/change-api?after=latest&wait=60 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${quiet.token}\r\n\r\n`,
+  );
+  await waitFor('the request has arrived', () => arrived);
   for (let n = 0; n < 3; n++) assert.equal((await node.as(quiet).get('/health/live', newcomer)).status, 200);
   await waitFor('an idle connection was closed', () => many.some(({ closed }) => closed));
+  assert.equal(waiting?.closed, false);
 });
 
 test('at the limit of connections those of a trusted proxy are kept, because many clients share them', async () => {
