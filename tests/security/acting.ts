@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { KEY_PERMISSIONS } from '../../server/auth/permissions.ts';
 import { outcomeOf, storedState } from '../support/expect.ts';
 import { readOperations } from '../support/openapi.ts';
 import { isLong, sample } from '../support/scale.ts';
-import type { ApiResponse, Client, Service } from '../support/service.ts';
+import { type ApiResponse, Client, type Service } from '../support/service.ts';
 import { type ActingTarget, actingCalls } from './acting-calls.ts';
 import { absent, dept, people, quotas, tenant } from './cross-tenant-calls/target.ts';
 
@@ -23,6 +24,8 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
   assert.equal((await above.delete(`${tenant}/${deletedId}`)).code, 200);
   const memberAbove = await service.createMember(above);
   const memberLow = await service.createMember(low);
+  const { data: key } = await above.post('/system/key-api', { keyName: 'key', permissions: KEY_PERMISSIONS });
+  const keyAbove = new Client(service.base, key.key, undefined, above.tenantId);
 
   /** Callers and tenants in which they must not act. */
   const outsiders: [string, Client, string][] = [
@@ -35,6 +38,8 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
     ['a member names a tenant below', memberAbove, low.tenantId],
     ['a member names the tenant above', memberLow, above.tenantId],
   ];
+  const limitedKey: (typeof outsiders)[number] = ['a key without `below` names a tenant below', keyAbove, low.tenantId];
+  const isMember = (client: Client) => client === memberAbove || client === memberLow;
 
   if (isLong || rowSecurity === 'with') {
     test('this test covers every operation that takes tenantId', async () => {
@@ -59,10 +64,13 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
       test(`a tenant outside the caller's scope is answered like one that does not exist: ${title}`, async () => {
         const before = await storedState(service);
         // The everyday run tests two of the callers and one malformed code, different ones for each operation.
-        const rejected = sample(outsiders, 4, n).map(async ([name, client, code]) => {
+        const rejected = [...sample(outsiders, 4, n), limitedKey].map(async ([name, client, code]) => {
           const response = await call(client, `tenantId=${code}`, target);
-          const isMember = client === memberAbove || client === memberLow;
-          assert.equal(outcomeOf(response), isMember && !forMembers ? '403 NOT_ALLOWED' : '403 OTHER_TENANT', name);
+          assert.equal(
+            outcomeOf(response),
+            isMember(client) && !forMembers ? '403 NOT_ALLOWED' : '403 OTHER_TENANT',
+            name,
+          );
           const unknown = await call(client, `tenantId=${absent.code}`, target);
           assert.equal(withoutCode(response, code), withoutCode(unknown, absent.code), name);
         });

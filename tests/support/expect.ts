@@ -88,9 +88,10 @@ export async function expectUnchanged(client: Client, id: string, work: () => Pr
 export async function storedState({ superuser }: Service): Promise<Record<string, string>> {
   const tables = await superuser<{ name: string }[]>`
     select relname as name from pg_class where relnamespace = 'banyan'::regnamespace and relkind = 'r'
-      -- Sealing and ordering run in the background. Writes are visible in \`changes\`.
+      -- Sealing and ordering run in the background, as does recording when a key was last used. Writes are visible in
+      -- \`changes\`.
       and relname not in ('unsealed_changes', 'seals', 'seal_heads', 'unordered_changes', 'change_positions',
-        'change_order', 'webhook_subtree_marks') order by 1`;
+        'change_order', 'webhook_subtree_marks', 'api_key_uses') order by 1`;
   const states = tables.map(
     ({ name }) => `
       select '${name}' as name, count(*) || ' rows, ' ||
