@@ -63,7 +63,7 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
     if (isLong || rowSecurity === 'without') {
       test(`a tenant outside the caller's scope is answered like one that does not exist: ${title}`, async () => {
         const before = await storedState(service);
-        // The everyday run tests two of the callers and one malformed code, different ones for each operation.
+        // The everyday run tests two of the users, the key and one malformed code, different ones for each operation.
         const rejected = [...sample(outsiders, 4, n), limitedKey].map(async ([name, client, code]) => {
           const response = await call(client, `tenantId=${code}`, target);
           assert.equal(
