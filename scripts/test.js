@@ -26,7 +26,7 @@ const DURATIONS = isLong ? ['tests/durations.json', 'tests/durations-long.json']
 const WORKERS = Number(process.env.BANYAN_TEST_WORKERS) || os.availableParallelism() + 1;
 /**
  * A file that reports nothing for this long hangs. It is killed and reported, so that the run ends. A test of the long run
- * sends up to 50,000 requests before it reports.
+ * sends up to 30,000 requests before it reports.
  */
 const HANG_MS = isLong ? 2_400_000 : 600_000;
 /** A hanging process has this long to report what it waits for. */

@@ -145,7 +145,7 @@ for (const seed of seeds(scale(1, 2))) {
     ];
 
     const snapshots: Snapshot[] = [];
-    for (let step = 0; step < scale(16, 300); step++) {
+    for (let step = 0; step < scale(16, 200); step++) {
       const kind = pick(kinds);
       const { code } = await (writes[kind] as () => Promise<{ code: number }>)();
       tally.add(`${kind} ${code}`);
@@ -158,7 +158,7 @@ for (const seed of seeds(scale(1, 2))) {
     }
 
     let compared = 0;
-    for (let n = 0; n < scale(8, 150); n++) {
+    for (let n = 0; n < scale(8, 100); n++) {
       const { time, responses } = pick(snapshots);
       await Promise.all(
         [...responses].map(async ([path, original]) => {

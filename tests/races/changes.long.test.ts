@@ -40,7 +40,7 @@ async function assertFeedComplete(tenantId: string, rows: Row[]) {
 
 test('the tree can be rebuilt from the feed alone while 16 clients write and the service and subscribers are killed', async (t) => {
   const tally = new Tally();
-  const runs = 40;
+  const runs = 25;
   for (let n = 0; n < runs; n++) {
     const { pick, below } = seededRandom(firstSeed + n);
     const admin = await service.createTenant();

@@ -110,7 +110,7 @@ test('an update fails with TOO_BUSY and writes nothing when the department is mo
 });
 
 test('concurrent random moves cause no cycle, wrong path, deadlock or 5xx response', async (t) => {
-  const moves = scale(60, 3_000);
+  const moves = scale(60, 2_000);
   for (const seed of seeds(scale(1, 3))) {
     const admin = await service.createTenant();
     const { below, pick } = seededRandom(seed);

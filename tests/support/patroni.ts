@@ -133,7 +133,7 @@ export async function startPatroni() {
     ),
     { ETCD_UNSUPPORTED_ARCH: process.arch },
   );
-  const members: (Member & { api: number })[] = [];
+  const members: (Member & { api: number; restartPatroni(): void })[] = [];
   for (const name of ['pg1', 'pg2']) {
     const [port, api] = ofMembers.splice(0, 2) as [number, number];
     const dataDir = `${folder}/${name}`;
@@ -159,6 +159,10 @@ export async function startPatroni() {
       isPrimary: async () => (await statusOf(`http://127.0.0.1:${api}/primary`)) === 200,
       signal: (signal: NodeJS.Signals) => signalAll([...processesBelow(file), ...processesBelow(dataDir)], signal),
       start: () => void run('patroni', [file]),
+      restartPatroni() {
+        signalAll(processesBelow(file), 'SIGKILL');
+        member.start();
+      },
     };
     members.push(member);
     member.start();
@@ -170,17 +174,33 @@ export async function startPatroni() {
     );
     return all.some(({ role }) => role === 'leader') && all.some(({ role }) => role === 'sync_standby');
   };
-  /** Waits for a primary and a synchronous standby. The error after a timeout contains the end of Patroni's log. */
-  const waitForStandby = () =>
-    waitFor('there is a primary and a synchronous standby', isSynchronous).catch((cause) => {
-      const log = fs.readFileSync(path.join(folder, 'patroni.log'), 'utf8').split('\n').slice(-60).join('\n');
-      throw new Error(`There is no synchronous standby. The end of Patroni's log:\n${log}`, { cause });
-    });
-  await waitForStandby();
+  const readLog = () => fs.readFileSync(path.join(folder, 'patroni.log'), 'utf8');
   const primary = async () => {
     for (const member of members) if (await member.isPrimary()) return member;
     return undefined;
   };
+  const countRejected = () => readLog().split('Synchronous replication key updated by someone else').length;
+  /**
+   * Waits for a primary and a synchronous standby. The error after a timeout contains the end of Patroni's log.
+   *
+   * Patroni before 3.1 may keep an outdated view of etcd after it had to wait long, and then no write of the primary's
+   * Patroni to etcd succeeds: https://github.com/patroni/patroni/pull/2783. It is restarted, as docs/operations.md says.
+   */
+  const waitForStandby = async () => {
+    let before = countRejected();
+    const isDone = async () => {
+      if (await isSynchronous()) return true;
+      if (countRejected() - before < 3) return false;
+      (await primary())?.restartPatroni();
+      before = countRejected();
+      return false;
+    };
+    await waitFor('there is a primary and a synchronous standby', isDone).catch((cause) => {
+      const log = readLog().split('\n').slice(-60).join('\n');
+      throw new Error(`There is no synchronous standby. The end of Patroni's log:\n${log}`, { cause });
+    });
+  };
+  await waitForStandby();
   const { port } = await waitFor('there is a primary', primary);
   const superuser = connectOwner({ url: `postgres://postgres:change-me@127.0.0.1:${port}/postgres` });
   await superuser`create role banyan login createrole password 'change-me'`;
