@@ -8,7 +8,7 @@ import { createSlices } from '../http/slices.ts';
 import { invalid } from '../http/validation.ts';
 import { readAccountsLeft } from '../quotas/accounts.ts';
 import { externalIdFields } from '../records/external-id.ts';
-import { decodePath, encodePath } from '../spreadsheets/path.ts';
+import { decodePath, encodePath, splitPaths } from '../spreadsheets/path.ts';
 import { ROLE_WORDS, STATUS_WORDS } from '../spreadsheets/words.ts';
 import { readAccounts } from '../users/accounts.ts';
 import {
@@ -147,7 +147,9 @@ async function readRows(table: Table, errors: ImportErrors) {
       deptPaths === undefined
         ? undefined
         : check('deptPaths', () => {
-            const listed = splitPaths(deptPaths);
+            const listed = splitPaths(deptPaths)
+              .map((path) => path.trim())
+              .filter((path) => path !== '');
             if (listed.length > MAX_FURTHER) throw tooMany(headerOf('deptPaths'));
             return listed.map((path) => placeOf(path, 'deptPaths'));
           });
@@ -164,13 +166,6 @@ async function readRows(table: Table, errors: ImportErrors) {
   }
   return { rows, paths };
 }
-
-/** Several paths are on separate lines, or separated by semicolons or Chinese commas, which few names contain. */
-const splitPaths = (text: string): string[] =>
-  text
-    .split(/[\r\n;；，]+/)
-    .map((path) => path.trim())
-    .filter((path) => path !== '');
 
 function readNames(path: string, header: Detail): string[] {
   const names = decodePath(path);

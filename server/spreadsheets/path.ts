@@ -1,11 +1,11 @@
 /**
  * Department paths in spreadsheets: the names from the top down, separated by slashes, such as `总部/研发中心/前端组`. A name may
- * contain any character, so a backslash escapes those that have a meaning here. In a cell with several paths, line breaks
- * separate them.
+ * contain any character, so a backslash escapes those that have a meaning here. In a cell with several paths, line breaks,
+ * semicolons or Chinese commas separate them.
  */
 
 const ESCAPES: Record<string, string> = { '/': '\\/', '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
-const UNESCAPED: Record<string, string> = { '/': '/', '\\': '\\', n: '\n', r: '\r' };
+const UNESCAPED: Record<string, string> = { n: '\n', r: '\r' };
 
 export const encodePath = (names: readonly string[]): string =>
   names.map((name) => name.replaceAll(/[/\\\n\r]/g, (character) => ESCAPES[character] as string)).join('/');
@@ -15,20 +15,21 @@ export function decodePath(path: string): string[] {
   if (path === '') return [];
   const names: string[] = [];
   let name = '';
-  for (const [token] of path.matchAll(/\\[/\\nr]|[^/\\]+|[/\\]/g)) {
+  for (const [token] of path.matchAll(/\\[/\\nr;；，]|[^/\\]+|[/\\]/g)) {
     if (token === '/') {
       names.push(name);
       name = '';
-    } else name += token.length === 2 && token.startsWith('\\') ? UNESCAPED[token.charAt(1)] : token;
+    } else if (token.length === 2 && token.startsWith('\\')) {
+      name += UNESCAPED[token.charAt(1)] ?? token.charAt(1);
+    } else name += token;
   }
   return [...names, name];
 }
 
 /** Several paths in one cell, one per line. */
-export const encodePaths = (paths: readonly (readonly string[])[]): string => paths.map(encodePath).join('\n');
+export const encodePaths = (paths: readonly (readonly string[])[]): string =>
+  paths.map((names) => encodePath(names).replaceAll(/[;；，]/g, '\\$&')).join('\n');
 
-export const decodePaths = (cell: string): string[][] =>
-  cell
-    .split(/\r\n|\r|\n/)
-    .filter((line) => line !== '')
-    .map(decodePath);
+/** Returns the paths in a cell, each in the form that `decodePath` takes. */
+export const splitPaths = (cell: string): string[] =>
+  [...cell.matchAll(/(?:\\[^\r\n]|[^\\\r\n;；，]|\\(?![^\r\n]))+/g)].map(([path]) => path);

@@ -210,3 +210,14 @@ test('progress is streamed while an import runs', async () => {
   assert.equal(events.at(-1)?.[0], 'result');
   assert.equal(JSON.parse(events.at(-1)?.[1] as string).data.passwords.length, 2);
 });
+
+test('exported users are imported unchanged, whatever the names of their departments contain', async () => {
+  const tenant = await service.createTenant();
+  const deptIds = [];
+  for (const deptName of ['研发；测试', '甲，乙;丙', 'a/b\\', '总部'])
+    deptIds.push(await tenant.createDepartment({ deptName }));
+  await tenant.createUser({ userName: 'zhangsan', deptId: deptIds[3], deptIds: deptIds.slice(0, 3) });
+  const { text } = await tenant.get('/system/user-api/export?format=csv');
+  const { data } = await importFile(tenant, 'user', 'preview', Buffer.from(text));
+  assert.deepEqual([data.unchanged, data.errors], [2, 0]);
+});
