@@ -230,13 +230,17 @@ test('while the database is unavailable, the metrics of the process are served',
   const { superuser } = service;
   await root.get(`${DEPTS}/list`);
   const [{ name }] = await superuser<[{ name: string }]>`select current_database() as name`;
-  await superuser.unsafe(`alter database "${name}" connection limit 0`);
-  await superuser`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = ${name} and pid <> pg_backend_pid()`;
-  const scraped = await scrape(base);
-  assert.equal(scraped.sum('banyan_db_up'), 0);
-  assert.equal(scraped.sum('banyan_ledger_unsealed_changes'), undefined);
-  assert.ok((scraped.sum('process_resident_memory_bytes') ?? 0) > 0);
-  await superuser.unsafe(`alter database "${name}" connection limit -1`);
+  const limitConnections = (limit: number) => superuser.unsafe(`alter database "${name}" connection limit ${limit}`);
+  await limitConnections(0);
+  try {
+    await superuser`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = ${name} and pid <> pg_backend_pid()`;
+    const scraped = await scrape(base);
+    assert.equal(scraped.sum('banyan_db_up'), 0);
+    assert.equal(scraped.sum('banyan_ledger_unsealed_changes'), undefined);
+    assert.ok((scraped.sum('process_resident_memory_bytes') ?? 0) > 0);
+  } finally {
+    await limitConnections(-1);
+  }
   await waitFor('the figures are back', async () => (await scrape(base)).sum('banyan_db_up') === 1);
 });
