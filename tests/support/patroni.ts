@@ -183,8 +183,8 @@ export async function startPatroni() {
   /**
    * Waits for a primary and a synchronous standby. The error after a timeout contains the end of Patroni's log.
    *
-   * Patroni before 3.1 may keep an outdated view of etcd after it had to wait long, and then no write of the primary's
-   * Patroni to etcd succeeds: https://github.com/patroni/patroni/pull/2783. It is restarted, as docs/operations.md says.
+   * Patroni before 3.1 may keep an outdated view of etcd after a long wait, and then no write of the primary's Patroni to
+   * etcd succeeds: https://github.com/patroni/patroni/pull/2783. It is restarted, as docs/operations.md says.
    */
   const waitForStandby = async () => {
     let before = countRejected();

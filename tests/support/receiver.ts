@@ -16,7 +16,7 @@ export interface Received {
   status: number;
 }
 
-/** Returns the status of the response, or undefined to respond itself or never. */
+/** Returns the status of the response, or undefined if it responds itself or does not respond at all. */
 export type Responder = (received: Received, response: http.ServerResponse) => number | undefined;
 
 export class Receiver {

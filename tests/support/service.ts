@@ -215,7 +215,7 @@ let shared: Service | undefined;
 /**
  * Returns a service that the test files of a process share: starting one takes 0.4 s of CPU time. Use it for tests that work
  * in tenants of their own. Start another one to compare or change the whole database, to count what belongs to 000000, to
- * search for numbers, which may be ids of other files, or for failed logins, which delay later ones from the same address.
+ * search for numbers, which may be ids of other files, or to let logins fail, which delays later ones from the same address.
  */
 export async function shareService(): Promise<Service> {
   if (!shared) {
