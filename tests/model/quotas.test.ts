@@ -7,7 +7,10 @@ import { assertSums } from '../support/quotas.ts';
 import { firstSeed, report, scale, Tally } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** Random uses, reservations, refunds, totals and times, compared with a model that adds up in memory: counters and sums by day. */
+/**
+ * Makes random uses, reservations and refunds with random totals and times, and compares the counters and the sums by day with
+ * those of a model in memory.
+ */
 
 const QUOTAS = '/system/quota-api';
 let time = 0;
@@ -158,7 +161,7 @@ test('random uses, reservations and refunds of a pool count like a model', async
       await expectUsage(model, clients, quota);
     }
     await assertSums(service.superuser);
-    // The model's clock is far in the future, so this archives all uses.
+    // The uses are dated in the future, so it takes a negative number of days to archive all of them.
     await archiveUses(service.owner, -36_500);
     await expectUsage(model, clients, quota);
     await assertSums(service.superuser);
