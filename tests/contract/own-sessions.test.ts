@@ -157,7 +157,7 @@ test('only administrators of the tenant or of one above it, and keys with the pe
   for (const method of ['get', 'delete'] as const) expectError(await admin[method](path), 404, 'USER_NOT_FOUND');
 });
 
-test('the audit log shows who ended whose sessions, and neither logouts nor requests that ended none', async () => {
+test('the audit log shows who ended whose sessions, and neither logouts from one session nor requests that ended none', async () => {
   const admin = await service.createTenant();
   const { tenantId } = admin;
   const member = await service.createMember(admin);
