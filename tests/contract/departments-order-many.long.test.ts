@@ -1,4 +1,4 @@
-// Only with test:long: it writes 20,500 departments; contract/departments-order tests the rules with fewer.
+// Only with test:long: it inserts more than 120,000 departments; contract/departments-order tests the rules with fewer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';

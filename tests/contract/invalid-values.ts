@@ -46,7 +46,7 @@ const invalidDates = [
   'today',
   '',
 ];
-// Negative numbers, fractions, numbers above 2^53, strings above 2^63, and strings that are not plain digits.
+// Negative numbers, fractions, numbers above 2^53-1, strings above 2^63-1, and strings that are not plain digits.
 const invalidLongs = ['-1', '1.5', '9007199254740992', '9223372036854775808', '1e400'];
 const invalidLongTexts = [
   '9223372036854775808',

@@ -70,7 +70,7 @@ test('every operation documents its success and its errors, each error code unde
     assert.ok(errors.default, operationId);
     for (const [status, response] of Object.entries(errors)) {
       if (status === '304') continue;
-      // Operations without errors of their own: linters expect a response for errors of the client.
+      // Operations without errors of their own have this response because linters expect one for client errors.
       if (status === '400' && isDeepStrictEqual(response, responses.default)) continue;
       const named = reasonsIn(response);
       assert.ok(named.length > 0, `${operationId} ${status}`);

@@ -66,7 +66,7 @@ describe('Main fields', () => {
     const old = await createTenant();
     const { tenantId } = await readTenant(old);
     expectOk(await root.delete(`${TENANTS}/${old}`));
-    // A trigger replaces the first random code by the old one: otherwise a collision would take a million tenants.
+    // A trigger replaces the first random code with the old one: otherwise a collision would take a million tenants.
     await superuser.unsafe(`
       create sequence attempts;
       create function force_collision() returns trigger language plpgsql as $$ begin
