@@ -61,7 +61,7 @@ async function saveRoleSettings(tx: Tx, role: string, settings: Record<string, s
   });
 }
 
-/** Checks that the settings are in effect, because a pooler may drop them: statements would have no timeout, or no tables. */
+/** Checks that the settings are in effect, because a pooler may drop them: then statements have no timeout, or find no tables. */
 export async function assertSettings(service: Sql, timeZone: string, timing: ConnectionTiming): Promise<void> {
   const expected = { ...connectionSettings(timing), TimeZone: timeZone };
   const rows = await service<{ name: string; setting: string; role: string }[]>`
