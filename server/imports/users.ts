@@ -15,7 +15,7 @@ import { planUsers } from './user-plan.ts';
 /** The initial passwords of new users, by the index of their row. They are in memory only until they are returned. */
 export type InitialPasswords = ReadonlyMap<number, { password: string; hash: string }>;
 
-/** How many passwords of an import are hashed or wait for it at the same time. Passwords of other requests are hashed in between. */
+/** How many passwords of an import are hashed, or wait to be, at the same time. Those of other requests are hashed in between. */
 const HASHES_IN_FLIGHT = 2;
 
 /** Generates and hashes a password for each of these rows. */

@@ -163,7 +163,7 @@ const idsOf = ({ deptId, deptIds }: NewUser): string[] => [
 ];
 
 /**
- * How many passwords of a request are hashed or wait for it at the same time. Others who wait for a hash, such as logins, get
+ * How many passwords of a request are hashed, or wait to be, at the same time. Others who wait for a hash, such as logins, get
  * their turn after each of them.
  */
 const HASHES_IN_FLIGHT = 2;

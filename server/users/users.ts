@@ -139,7 +139,7 @@ export async function patchUser(
   if (!password && isUnchanged(before, { ...after, mustChangePassword: required })) return;
   // As in a replacement, a new password need not be changed unless the patch says so.
   const sent = 'mustChangePassword' in patch ? required : null;
-  // With the defaults of fields that the patch resets: a replacement would keep some that are omitted.
+  // Send the defaults of fields that the patch resets: a replacement would keep some that are omitted.
   const fields = { ...after, ...userRecord.withDefaults(after) };
   await updateUser(tx, caller, { ...fields, userId, tenantId, mustChangePassword: sent }, { password });
 }
