@@ -20,9 +20,9 @@ interface ScrapeOptions {
 }
 
 /**
- * Creates the function that answers /metrics: it adds up the processes of this node, and adds figures about the database, which are
- * the same for all processes and so must not be added up. Concurrent scrapes share one result, because a flood of them must not
- * occupy the service or the database.
+ * Creates the function that answers /metrics: it adds up the metrics of this node's processes, and adds figures about the
+ * database, which are the same for all processes and so must not be added up. Concurrent scrapes share one result, because a
+ * flood of them must not occupy the service or the database.
  */
 export async function createScrape({ db, timing, workers, collect }: ScrapeOptions): Promise<Scrape> {
   const { Gauge, Registry } = await import('prom-client');

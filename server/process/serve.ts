@@ -18,7 +18,7 @@ export interface ProcessOptions extends Pick<AppOptions, 'timing' | 'passwordCos
 /** A listening server: this process, or one that passes connections to workers. */
 export interface RunningServer {
   port: number;
-  /** The port of metrics, if they have one of their own. */
+  /** The metrics port, if there is a separate one. */
   metricsPort?: number;
   /** Counts scheduled backups in the metrics. undefined: metrics are switched off. */
   backupCounter?: (() => CountBackup) | undefined;
