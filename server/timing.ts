@@ -58,7 +58,10 @@ export const defaultTiming = {
   shutdownIdleMs: 500,
   /** During shutdown, requests in flight have this long to complete; the process then exits without them. */
   shutdownMs: 9_000,
-  /** A node's lease on a webhook; longer than an attempt and its transaction take. Then another node may take over. */
+  /**
+   * How long a node's lease on a webhook lasts: longer than an attempt and its transaction take. After that, another node may
+   * take over.
+   */
   webhookLeaseMs: 30_000,
 };
 

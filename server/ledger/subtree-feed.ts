@@ -27,7 +27,7 @@ import type { Reader } from './visibility.ts';
 const MAX_ORDERED = 5_000;
 /** No limit: no subtree has this many tenants. */
 const MAX_TENANTS = 1_000_000_000;
-/** The first number of positions, per row of the page, in which changes of the subtree are looked for. */
+/** The size of the first window of positions that is searched for changes of the subtree, per row of the page. */
 const FIRST_WINDOW = 4;
 
 /** A change in the feed of a subtree: `tenantId` is the tenant that it belongs to. */

@@ -41,7 +41,7 @@ interface Lease {
 export interface Buckets {
   /** Takes a token for a request, if there is one. */
   take(bucket: Bucket): Decision | Promise<Decision>;
-  /** Puts the token of a request back that another bucket has rejected. */
+  /** Puts back the token of a request that another bucket has rejected. */
   putBack(bucket: Bucket): Decision;
 }
 
