@@ -5,7 +5,7 @@ import { tenant } from '../tenants/record.ts';
 import { user } from '../users/record.ts';
 import { notOffered } from './responses.ts';
 
-/** The bodies and queries that RuoYi's front ends send. Before they are validated, null and empty ids are removed. */
+/** The bodies and queries that RuoYi's front ends send. Nulls and some empty values are removed before validation (routes.ts). */
 
 const Ids = Type.Array(Long, { maxItems: 100 });
 const Anything = Type.Optional(Type.Unknown());
