@@ -17,8 +17,8 @@ async function end(/** @type {number} */ code) {
   process.exit(code);
 }
 
-// On the root, before any suite exists: suites and tests copy the hooks of their parent when they are created. The hooks of a
-// file run before the inherited `afterEach`, which closes what they use.
+// Add these hooks to the root before any suite exists: suites and tests copy the hooks of their parent when they are created.
+// The hooks of a file run before the inherited `afterEach`, which closes what they use.
 beforeEach(startTest);
 afterEach(runAfterTest);
 

@@ -2,7 +2,7 @@
 //   npm test -- departments     runs only the test files whose path contains one of the given words
 //   npm test -- --record        also writes the duration of each file to tests/durations.json, which orders the queue
 //                               (npm run test:long: to tests/durations-long.json)
-//   npm test -- --shuffle       runs the files in a random order, which BANYAN_TEST_SEED determines: files share processes
+//   npm test -- --shuffle       runs the files in a random order (by BANYAN_TEST_SEED), to find tests that depend on each other
 // Files named *.long.test.ts run only with npm run test:long. Their first line says why.
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -241,7 +241,7 @@ function describeUsed(before) {
 }
 
 /**
- * Returns the test files, the longest first, so that none runs alone at the end. Files without a recorded duration come
+ * Returns the test files, the longest first, so that no long one runs alone at the end. Files without a recorded duration come
  * before all others. With --shuffle, the order is random.
  *
  * @param {string[]} words
