@@ -1,4 +1,4 @@
-// Only with test:long: it needs tenants on three levels and their notices; changes.test.ts covers the audit log and the comparison.
+// Only with test:long: it needs tenants on three levels and their notices; changes.test.ts covers the audit log and the diff.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -7,7 +7,7 @@ import { expectNoAxeViolations, expectNoCspViolations, logIn, PHONE, startConsol
 import { waitFor } from '../support/wait.ts';
 import { createDepartments, credentialsOf, nameBoss } from './departments-page.ts';
 
-/** The audit log and the comparison name the records that rows refer to, without a request for each row. */
+/** The audit log and the diff name the records that rows refer to, without a request for each row. */
 
 await avoidMidnight();
 const fixture = await startConsole({}, { timing: { noticeMs: 20 } });
@@ -22,7 +22,7 @@ function recordRequests(page: Page, text: string): string[] {
   return urls;
 }
 
-test('the comparison reads departments and users with one request each, and names operators and leaders', async () => {
+test('the diff reads departments and users with one request each, and names operators and leaders', async () => {
   const admin = await service.createTenant();
   await nameBoss(admin, '高敏');
   const { left, right, closed } = await createDepartments(admin, {

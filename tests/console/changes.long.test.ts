@@ -1,4 +1,4 @@
-// Only with test:long: it repeats rules of the audit log and of the comparison on other screens and for users; changes.test.ts covers both.
+// Only with test:long: it repeats rules of the audit log and of the diff on other screens and for users; changes.test.ts covers both.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';

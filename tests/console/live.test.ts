@@ -21,7 +21,7 @@ test('what another administrator changes appears in the tree and is marked for a
     const record = () => document.querySelectorAll('[role=treeitem]:has(.live-mark)').forEach(({ textContent }) => marks.add(textContent));
     new MutationObserver(record).observe(document.body, { childList: true, subtree: true });
   }`);
-  // A write of this tab, which is not marked. Its change comes before those of the others.
+  // This tab saves first. Its own change is not marked, and arrives before those of the others.
   await page.locator('#departments-edit').click();
   await page.getByLabel('部门名称').fill('网页组');
   await page.getByRole('button', { name: '保存' }).click();

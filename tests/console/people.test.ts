@@ -140,7 +140,7 @@ test('a click on a header sorts the list; the order is in the URL and stays with
   await logInOnPage(page, credentialsOf(company), '/people?sort=-userName');
   await expectSorted('descending', '用户名');
   await expectRow(1, 'u31');
-  // A third click removes the sort order: users are sorted by id.
+  // The next click on this column removes the sort order: users are sorted by id.
   await header(/^用户名/).click();
   await expectRow(1, 'boss');
   assert.deepEqual(params(), {});

@@ -1,4 +1,4 @@
-// Only with test:long: it covers pools, archived uses, new quotas and phones; quotas.test.ts covers the page of a quota and the quotas below.
+// Only with test:long: it covers pools, archived uses, new quotas and phones; quotas.test.ts covers the page of a quota and the quotas of child tenants.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';

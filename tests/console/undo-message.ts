@@ -11,4 +11,5 @@ export const undo = async (page: Page, text: string) => {
   await page.getByText('已撤销', { exact: true }).waitFor();
 };
 
+/** The rows of the tree of `createCompany`, all expanded. */
 export const ALL = ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用'];

@@ -1,4 +1,4 @@
-// Only with test:long: it repeats the undo for moves, conflicts, several users and child tenants; undo.test.ts covers it for departments.
+// Only with test:long: it repeats the undo for moves, conflicts and several users; undo.test.ts covers it for departments and for a child tenant.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startConsole } from '../support/console.ts';
