@@ -99,7 +99,7 @@ test('clients that disconnect free their slots, however they disconnect', async 
     [`${method} HTTP/1.1`, 'Host: banyan', `Authorization: Bearer ${admin.token}`, ...lines].join('\r\n');
   const get = request(`GET ${address}`, '', '');
   const half = request(`POST ${DEPTS}`, 'Content-Type: application/json', 'Content-Length: 20', '', '{"deptName":"h');
-  // 40 requests: if more ended in a tenth of a second, the limit of 200 would rise for a while.
+  // 40 requests: if more ended in a tenth of a second, the limit of the long run would rise for a while.
   const cases: [clients: number, text: string, requests: number, disconnect: (socket: net.Socket) => void][] = [
     [5, get, 1, (socket) => socket.destroy()],
     [5, get, 1, (socket) => socket.resetAndDestroy()],

@@ -63,7 +63,7 @@ const withLockedDepartments = <T>(work: () => Promise<T>): Promise<T> =>
     return work();
   }) as Promise<T>;
 
-/** Waits until requests that began later have exceeded their deadline twice. */
+/** Sends two requests, one after the other, and waits until both have exceeded their deadline. */
 async function exceedDeadlines(caller: Client): Promise<void> {
   for (let n = 0; n < 2; n++) expectError(await caller.get(`${DEPTS}/list`), 503, 'TOO_BUSY');
 }

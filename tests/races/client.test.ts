@@ -31,7 +31,7 @@ async function createSession(send = fetch) {
 const callMany = (client: ReturnType<typeof createClient>) =>
   Promise.allSettled(Array.from({ length: CALLS }, () => client.readTree()));
 
-test('many calls with an expired token refresh it once, twice in a row', async () => {
+test('many calls with an expired token refresh it once, and once more when it expires again', async () => {
   const { client, stored, countRefreshes } = await createSession();
   for (const round of [1, 2]) {
     aheadMs += 1_801_000;

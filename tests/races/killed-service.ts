@@ -23,7 +23,7 @@ export class KilledService {
     return new KilledService(launch, run, await run.admin());
   }
 
-  /** Kills the service in the middle of writes: it is stopped first, so requests sent meanwhile are certain to be cut off. */
+  /** Kills the service in the middle of writes: it is suspended first, so requests sent meanwhile are certain to be cut off. */
   async kill(): Promise<void> {
     this.run.child.kill('SIGSTOP');
     // Let writers whose responses have arrived send their next request.

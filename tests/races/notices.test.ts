@@ -121,7 +121,7 @@ test('two nodes warn once 30, 7 and 1 days before the end of service, also after
     time = new Date(now);
     expected.push(...notices.map((notice) => `${admin.tenantId} ${notice}`));
     if (notices.length === 0) {
-      // Of three checks of two nodes, one has ended: a node begins the next one after it.
+      // When two nodes have begun three checks, one has ended: a node begins a check only after its previous one.
       const before = clockReads;
       await waitFor('a node has looked for notices', () => clockReads >= before + 3);
     }
