@@ -61,7 +61,7 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
   ] of actingCalls.entries()) {
     const title = `${operation} ${n}`;
     if (isLong || rowSecurity === 'without') {
-      test(`a tenant outside the caller's scope is answered like one that does not exist: ${title}`, async () => {
+      test(`a request for a tenant outside the caller's scope is answered like one for an unknown tenant: ${title}`, async () => {
         const before = await storedState(service);
         // The everyday run tests two of the users, the key and one malformed code, different ones for each operation.
         const rejected = [...sample(outsiders, 4, n), limitedKey].map(async ([name, client, code]) => {

@@ -83,13 +83,13 @@ export async function testCrossTenantAccess(service: Service): Promise<void> {
         ({ token }) => new Client(service.base, tamper(String(token), { sub: decodeJwt(String(admin.token)).sub })),
       ),
   };
-  const called = Object.entries(outsiders);
+  const callers = Object.entries(outsiders);
   /**
    * The callers of the nth operation. In the everyday run, the administrators of other tenants take turns, and so do callers
    * whose token is rejected.
    */
   const callersOf = (n: number): [string, Client][] => {
-    if (isLong) return called;
+    if (isLong) return callers;
     const { sibling, child, member, ...rejected } = outsiders;
     const administrator: [string, Client] = n % 2 ? ['child', child] : ['sibling', sibling];
     return [administrator, ...sample(Object.entries(rejected), 3, n), ['member', member]];
@@ -160,7 +160,7 @@ export async function testCrossTenantAccess(service: Service): Promise<void> {
   ] as const) {
     test(`a record is created in the tenant of the caller, whatever tenant the body names: ${path}`, async () => {
       const before = await snapshot();
-      for (const [name, client] of called) {
+      for (const [name, client] of callers) {
         const error = name === 'member' ? '403 NOT_ALLOWED' : tokenErrors[name];
         if (error) assert.equal(outcomeOf(await client.post(path, body)), error, name);
       }
