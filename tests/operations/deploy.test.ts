@@ -144,7 +144,7 @@ test('Caddy accepts its configuration', (t) => {
   const folder = path.dirname(newDataFolder());
   const env = { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder };
   const file = path.join(project, 'deploy/caddy/Caddyfile');
-  const adapt = ['validate', '--config', file, '--adapter', 'caddyfile'];
-  const { status, stderr } = spawnSync('caddy', adapt, { env, cwd: folder, encoding: 'utf8' });
+  const args = ['validate', '--config', file, '--adapter', 'caddyfile'];
+  const { status, stderr } = spawnSync('caddy', args, { env, cwd: folder, encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 });

@@ -7,9 +7,11 @@ interface DefectOptions {
   password: string;
 }
 
-/** A small tenant in which each record has one defect. */
+/** The code of a small tenant, some of whose records have defects. */
 export const CODE = '654321';
+/** Returns the id of department `n`. */
 export const d = (n: number) => snowflake(n);
+/** Returns the id of user `n`. */
 export const u = (n: number) => snowflake(500 + n);
 export const dept = (n: number, parent: string, values: Record<string, string | number | null> = {}) => ({
   ...{
