@@ -1,4 +1,4 @@
-// Only with test:long: 30,000 random requests take several minutes; contract/openapi-responses and contract/bad-input-* send chosen ones to each operation.
+// Only with test:long: 30,000 random requests take more than a minute; contract/openapi-responses and contract/bad-input-* send chosen ones to each operation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
