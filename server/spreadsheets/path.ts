@@ -30,6 +30,17 @@ export function decodePath(path: string): string[] {
 export const encodePaths = (paths: readonly (readonly string[])[]): string =>
   paths.map((names) => encodePath(names).replaceAll(/[;；，]/g, '\\$&')).join('\n');
 
+const SEPARATOR = /^[\r\n;；，]/;
+
 /** Returns the paths in a cell, each in the form that `decodePath` takes. */
-export const splitPaths = (cell: string): string[] =>
-  [...cell.matchAll(/(?:\\[^\r\n]|[^\\\r\n;；，]|\\(?![^\r\n]))+/g)].map(([path]) => path);
+export function splitPaths(cell: string): string[] {
+  const paths: string[] = [];
+  let path = '';
+  for (const [token] of cell.matchAll(/\\[^\r\n]|[^\\\r\n;；，]+|[\\\r\n;；，]/g)) {
+    if (SEPARATOR.test(token)) {
+      paths.push(path);
+      path = '';
+    } else path += token;
+  }
+  return [...paths, path].filter((each) => each !== '');
+}
