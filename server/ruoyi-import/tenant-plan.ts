@@ -68,8 +68,9 @@ const menusOf = (menuIds: string | null): string => [...new Set(menuIds?.match(/
 
 /** Reports departments and users whose tenant is not imported, as numbers. */
 function reportWithoutTenant(source: Source, planned: ReadonlyMap<string, PlannedTenant>, findings: Findings): void {
-  // A tenant that is listed but not planned is deleted.
-  const listed = new Set(source.sys_tenant.map(({ tenant_id }) => tenant_id?.trim() ?? ''));
+  const deleted = new Set(
+    source.sys_tenant.flatMap(({ tenant_id, del_flag }) => (del_flag === '0' ? [] : [tenant_id?.trim() ?? ''])),
+  );
   for (const [rows, name] of [
     [source.sys_dept, 'departments'],
     [source.sys_user, 'users'],
@@ -80,6 +81,6 @@ function reportWithoutTenant(source: Source, planned: ReadonlyMap<string, Planne
       if (!planned.has(code)) lost.set(code, (lost.get(code) ?? 0) + 1);
     }
     for (const [code, count] of lost)
-      findings.add(listed.has(code) ? 'tenantDeleted' : 'tenantUnknown', code, `${count} ${name}`);
+      findings.add(deleted.has(code) ? 'tenantDeleted' : 'tenantUnknown', code, `${count} ${name}`);
   }
 }

@@ -78,7 +78,7 @@ test('an import creates every tenant, department and user that is not deleted', 
   for (const code of ['000000', 'ACME-3']) assert.match(String(codes.get(code)), /^\d{6}$/);
   assert.notEqual(codes.get('000000'), '000000');
   assert.ok(!codes.has('299998') && !codes.has('299999'));
-  for (const [code, rule] of Object.entries({ 299998: 'tenantDeleted', 299999: 'tenantUnknown' }))
+  for (const [code, rule] of Object.entries({ 299998: 'tenantDeleted', 299999: 'tenantUnknown', '': 'tenantUnknown' }))
     assert.deepEqual(rulesFor({ findings }, code, '3 departments'), [rule]);
   const { roles: ofTenant, users } = roles().tenants[CODE];
   assert.deepEqual(ofTenant.at(-1), {

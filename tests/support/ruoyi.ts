@@ -99,12 +99,12 @@ export function generateRuoyi(
   const codes = Array.from({ length: size.tenants }, (_, n) =>
     n === 0 ? '000000' : n === 3 ? 'ACME-3' : String(200_000 + n),
   );
-  const deletedCodes = ['299998', '299999'];
+  /** Tenants that are not imported: one is deleted, one is not even in sys_tenant, and one has no code. */
+  const leftOut = ['299998', '299999', ''];
   let [departments, users] = [0, 0];
-  const all = [...codes, ...deletedCodes];
+  const all = [...codes, ...leftOut];
   for (const [n, code] of all.entries()) {
-    const isDeleted = deletedCodes.includes(code);
-    // The last one is not even in sys_tenant.
+    const isLeftOut = leftOut.includes(code);
     if (code !== '299999')
       add('sys_tenant', {
         ...{
@@ -118,10 +118,14 @@ export function generateRuoyi(
           package_id: n % 7 === 6 ? snowflake(2) : snowflake(1),
           expire_time: n % 3 === 0 ? '2099-12-31 23:59:59' : null,
         },
-        ...{ account_count: n % 10 === 9 ? 1 : -1, status: n % 13 === 12 ? '1' : '0', del_flag: isDeleted ? '1' : '0' },
+        ...{
+          account_count: n % 10 === 9 ? 1 : -1,
+          status: n % 13 === 12 ? '1' : '0',
+          del_flag: code === '299998' ? '1' : '0',
+        },
       });
     const share = (total: number) =>
-      isDeleted ? 3 : Math.floor(total / codes.length) + (n < total % codes.length ? 1 : 0);
+      isLeftOut ? 3 : Math.floor(total / codes.length) + (n < total % codes.length ? 1 : 0);
     const depts = generateDepartments(code, share(size.departments), random, next);
     const people = generateUsers(code, share(size.users), depts, { random, next, password });
     if (leader === 'id')
@@ -163,7 +167,7 @@ export function generateRuoyi(
       add('sys_user_role', { user_id: user_id as string, role_id: k === 0 ? admin : common });
       if (k % 3 === 0) add('sys_user_post', { user_id: user_id as string, post_id: post });
     }
-    if (isDeleted) continue;
+    if (isLeftOut) continue;
     departments += depts.filter(({ del_flag }) => del_flag === '0').length;
     users += people.filter(({ del_flag }) => del_flag === '0').length;
   }
