@@ -1,5 +1,14 @@
 /** Why a file cannot be read. */
-export type ReadProblem = 'empty' | 'damaged' | 'encrypted' | 'oldFormat' | 'encoding' | 'unpacked' | 'rows' | 'slow';
+export type ReadProblem =
+  | 'empty'
+  | 'damaged'
+  | 'encrypted'
+  | 'oldFormat'
+  | 'encoding'
+  | 'unpacked'
+  | 'rows'
+  | 'cell'
+  | 'slow';
 
 /** Thrown in the worker, which reports only the problem to the service. */
 export class ReadError extends Error {

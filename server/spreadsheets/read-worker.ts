@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { isOle2, isZip } from './file-kind.ts';
 import { readCsv } from './read-csv.ts';
 import { ReadError, type ReadProblem } from './read-error.ts';
-import { MAX_ROWS, type SheetRow } from './sheet.ts';
+import { MAX_CELL_LENGTH, MAX_ROWS, type SheetRow, textOf } from './sheet.ts';
 import type { Report } from './write-report.ts';
 
 /**
@@ -21,6 +21,8 @@ async function read(bytes: Uint8Array): Promise<SheetRow[]> {
   const rows = isZip(bytes) ? await (await import('./read-xlsx.ts')).readXlsx(bytes) : readCsv(bytes);
   if (rows.length === 0) throw new ReadError('empty');
   if (rows.length > MAX_ROWS + MAX_HEADER_ROWS) throw new ReadError('rows');
+  const isTooLong = ({ cells }: SheetRow) => cells.some((cell) => textOf(cell).length > MAX_CELL_LENGTH);
+  if (rows.some(isTooLong)) throw new ReadError('cell');
   return rows;
 }
 

@@ -3,7 +3,7 @@ import { Semaphore } from '../../db/semaphore.ts';
 import { apiError } from '../http/errors.ts';
 import type { ReadProblem } from './read-error.ts';
 import type { WorkerMessage, WorkerTask } from './read-worker.ts';
-import { MAX_ROWS, type SheetRow } from './sheet.ts';
+import { MAX_CELL_LENGTH, MAX_ROWS, type SheetRow } from './sheet.ts';
 import type { Report } from './write-report.ts';
 
 interface ReadLimits {
@@ -87,6 +87,10 @@ const problems = {
   unpacked: {
     zh: '解压后的内容过大，请删除多余的行、列、图片和格式后重试',
     en: 'its content is too large. Remove unused rows, columns, images and formats',
+  },
+  cell: {
+    zh: `有单元格超过 ${MAX_CELL_LENGTH} 个字符，请缩短后重试`,
+    en: `a cell has more than ${MAX_CELL_LENGTH} characters. Shorten it`,
   },
   slow: { zh: '读取时间过长，请拆分文件后重试', en: 'reading it takes too long. Split it' },
 } satisfies Record<Exclude<ReadProblem, 'rows'>, Record<'zh' | 'en', string>>;

@@ -1,6 +1,9 @@
 /** How many rows an import may have, without the header. */
 export const MAX_ROWS = 100_000;
 
+/** How many characters a cell may have. The longest path takes about as many; reading a longer one would block the service. */
+export const MAX_CELL_LENGTH = 200_000;
+
 /** A cell that an import cannot read, because its content differs from what a spreadsheet program shows. */
 interface UnsupportedCell {
   /** `formula`: without a stored result; `error`: such as #N/A; `date`: a number that is shown as a date. */

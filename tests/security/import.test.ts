@@ -111,6 +111,13 @@ test('a sheet with too many rows and one with a cell far away are rejected', asy
   await expectRejected(await withSheet(far), 'FILE_UNREADABLE');
 });
 
+test('a cell that is longer than any path is rejected', async () => {
+  const withPath = (length: number) => Buffer.from(`部门路径\n${'/'.repeat(length)}`);
+  await expectRejected(withPath(200_001), 'FILE_UNREADABLE');
+  const { data } = await importFile(tenant, 'dept', 'preview', withPath(200_000));
+  assert.deepEqual([data.rows, data.errors], [1, 1]);
+});
+
 test('a file that takes too long or too much memory ends its worker, not the service', async () => {
   const file = await withSheet(sheetOf(Array.from({ length: 40_000 }, (_, n) => row(n + 1, `a${n}`)).join('')));
   await assert.rejects(readSpreadsheet(file, { readMs: 1, heapMegabytes: 512 }), { code: 'FILE_UNREADABLE' });
