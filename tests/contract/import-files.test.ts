@@ -45,7 +45,7 @@ test('a workbook of LibreOffice is read with its merged header, formulas, number
 
 const text = '部门路径,联系电话\r\n总部,010-1\r\n"总部/甲,乙",010-2\r\n';
 
-test('csv files are read in UTF-8 and UTF-16, with and without a byte order mark, and with any common delimiter', async () => {
+test('csv files are read in UTF-8, or in UTF-16 with a byte order mark, and with any common delimiter', async () => {
   const files: Buffer[] = [
     Buffer.from(text),
     Buffer.from(`\ufeff${text}`),

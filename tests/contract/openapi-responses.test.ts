@@ -282,7 +282,7 @@ test('every operation returns authentication, path and body errors as documented
     const failures: [expected: number, Client, Sent][] = [];
     if (security.length > 0) {
       failures.push([401, anonymous, at], [401, anonymous, { ...at, headers: { authorization: 'Bearer a.b.c' } }]);
-      const barred: [number, Client][] = [
+      const inactive: [number, Client][] = [
         [401, leaver],
         [403, disabled],
         [401, deleted],
@@ -290,8 +290,8 @@ test('every operation returns authentication, path and body errors as documented
         [403, ended],
         [403, notStarted],
       ];
-      // An operation with a body validates the body before it checks the caller.
-      const rejected = sample(barred, 3, n);
+      // An operation with a body validates the body before it reads whether the caller is active.
+      const rejected = sample(inactive, 3, n);
       if (!body) failures.push(...rejected.map(([status, client]): [number, Client, Sent] => [status, client, at]));
     }
     if (path.endsWith('{id}')) failures.push([400, admin, { id: 'x' }], [404, admin, at]);
@@ -307,8 +307,8 @@ test('every operation returns authentication, path and body errors as documented
       );
     }
     // In the everyday run, an operation gets some of the failures, alternately in each form.
-    for (const [at, [status, client, sent]] of sample(failures, 4, n).entries()) {
-      for (const accept of sample(['application/json', 'application/problem+json'], 2, at)) {
+    for (const [index, [status, client, sent]] of sample(failures, 4, n).entries()) {
+      for (const accept of sample(['application/json', 'application/problem+json'], 2, index)) {
         const response = await call(client, id, { ...sent, headers: { ...sent.headers, accept } });
         assert.equal(response.status, status, `${id}: ${response.text}`);
       }

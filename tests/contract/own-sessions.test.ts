@@ -183,7 +183,7 @@ test('the audit log shows who ended whose sessions, and neither logouts from one
   expectOk(await (await logIn()).post('/auth/logout?everywhere=true'));
   await logIn();
   expectOk(await service.root.delete(`${sessionsPath(member.id)}?tenantId=${tenantId}`));
-  // A session that has expired is not ended by anybody.
+  // An expired session cannot be ended, so neither request is recorded.
   const expired = sessionOf(await logIn());
   await service.superuser`
     update banyan.sessions set expires = now() - interval '1 hour' where tenant_id = ${tenantId} and session_id = ${expired}`;

@@ -7,7 +7,7 @@ import { consume, dataOf, numbersOf, put, QUOTAS, quotaOf, reserve, startQuotas 
 const { service, root, clock, tenantWith } = await startQuotas();
 
 describe('reserve', () => {
-  test('a reservation counts as reserved until it is confirmed in part, and only once', async () => {
+  test('a reservation counts as reserved until it is confirmed; it can be confirmed once, also in part', async () => {
     const admin = await tenantWith('calls', { total: 10 });
     const { reservationId, ...numbers } = dataOf(await reserve(admin, 'calls', 6));
     assert.deepEqual(numbers, { quota: 'calls', total: 10, used: 0, reserved: 6, left: 4 });

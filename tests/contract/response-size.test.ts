@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 import { expectFits, LIMIT, readAll } from './response-size.ts';
 
-/** Responses have at most 10 MB. The data is inserted by SQL, because creating it over HTTP would be slow. */
+/** Responses have at most 10 MB. The large rules are written with SQL, because sending them over HTTP would be slow. */
 
 const queries: Query[] = [];
 const service = await startService({}, { wrapDatabase: captureQueries(queries) });

@@ -12,7 +12,7 @@ const admin = await service.createTenant();
 const operations = operationsOf(await readDocument(service));
 const paths = [...new Set(operations.map(({ path }) => path))];
 
-/** The methods of a path: those of this template only, and HEAD wherever there is GET. */
+/** Returns the methods that the document lists for a path template, and HEAD if GET is one of them. */
 function methodsAt(template: string): string[] {
   const methods = operations.filter(({ path }) => path === template).map(({ method }) => method);
   return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])].sort();

@@ -53,7 +53,7 @@ test('only departments deleted by the same request are restored with a subtree',
   ]);
 });
 
-test('a department that is not deleted or whose parent is invalid is not restored without another parent', async () => {
+test('only a deleted department is restored, and not below a parent that is disabled, deleted or unknown', async () => {
   const admin = await service.createTenant();
   const other = await service.createTenant();
   const parent = await admin.createDepartment();

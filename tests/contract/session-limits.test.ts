@@ -85,7 +85,7 @@ test('concurrent logins do not exceed the limit', async () => {
   // Logins from addresses that have logged in before share no counter of failed logins, on which they would wait.
   for (const from of addresses) assert.equal((await logIn(from)).code, 200);
   const { logins } = await single.superuser.begin(async (tx) => {
-    // The first login waits here until the others have arrived, when it has already decided which sessions to end.
+    // The first login has decided which sessions to end, and waits for this lock until the others have arrived.
     await tx`select from banyan.sessions where tenant_id = ${tenantId} for update`;
     const logins = Promise.all(addresses.map(logIn));
     await waitFor('three logins wait', async () => (await countLockWaits(single.owner)) === 3);

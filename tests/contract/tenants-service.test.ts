@@ -14,7 +14,7 @@ const logIn = ({ tenantId }: { tenantId: string }) =>
   service.anonymous.post('/auth/login', { tenantId, username: 'boss', password: PASSWORD });
 
 /** Expects that login, refresh and existing tokens of the tenant are rejected with this reason. */
-async function expectBarred(caller: Client, status: number, reason: string): Promise<void> {
+async function expectRejected(caller: Client, status: number, reason: string): Promise<void> {
   expectError(await caller.get(`${DEPTS}/list`), status, reason);
   expectError(await caller.post(DEPTS, {}), status, reason);
   expectError(await caller.get('/auth/me'), status, reason);
@@ -43,12 +43,12 @@ describe('Users of a tenant that is not active, or below one', () => {
         const middle = await service.createTenant({}, above);
         const admin = await service.createTenant({}, middle);
         const sibling = await service.createTenant({}, above);
-        for (const barred of sample([admin, middle, above], 3, n)) {
-          expectOk(await root.put(TENANTS, { id: barred.id, ...body() }));
-          await expectBarred(admin, status, reason);
-          await (barred === admin ? expectWorking(middle) : expectBarred(middle, status, reason));
-          await (barred === above ? expectBarred(sibling, status, reason) : expectWorking(sibling));
-          expectOk(await root.put(TENANTS, { id: barred.id }));
+        for (const inactive of sample([admin, middle, above], 3, n)) {
+          expectOk(await root.put(TENANTS, { id: inactive.id, ...body() }));
+          await expectRejected(admin, status, reason);
+          await (inactive === admin ? expectWorking(middle) : expectRejected(middle, status, reason));
+          await (inactive === above ? expectRejected(sibling, status, reason) : expectWorking(sibling));
+          expectOk(await root.put(TENANTS, { id: inactive.id }));
           await expectWorking(admin);
         }
       }));
@@ -66,7 +66,7 @@ describe('Users of a tenant that is not active, or below one', () => {
     const admin = await service.createTenant({}, above);
     const member = await service.createMember(admin);
     expectOk(await above.delete(`${TENANTS}/${admin.id}`));
-    await expectBarred(admin, 401, 'TENANT_DELETED');
+    await expectRejected(admin, 401, 'TENANT_DELETED');
     expectError(await member.get(`${DEPTS}/list`), 401, 'TENANT_DELETED');
     await expectWorking(above);
   });
@@ -82,11 +82,11 @@ describe('Users of a tenant that is not active, or below one', () => {
     const [from, to] = [await service.createTenant(), await service.createTenant()];
     const admin = await service.createTenant({}, from);
     expectOk(await root.put(TENANTS, { id: from.id, status: '1' }));
-    await expectBarred(admin, 403, 'TENANT_DISABLED');
+    await expectRejected(admin, 403, 'TENANT_DISABLED');
     expectOk(await root.put(TENANTS, { id: admin.id, tenantParent: to.tenantId }));
     await expectWorking(admin);
     expectOk(await root.put(TENANTS, { id: to.id, endTime: '2020-01-01' }));
-    await expectBarred(admin, 403, 'TENANT_ENDED');
+    await expectRejected(admin, 403, 'TENANT_ENDED');
   });
 
   test('a parent tenant can still manage a tenant that is not active', async () => {
@@ -118,7 +118,7 @@ describe('Users of a tenant that is not active, or below one', () => {
       withinOneDay(async () => {
         const admin = await service.createTenant();
         expectOk(await root.put(TENANTS, { id: admin.id, ...body() }));
-        await (reason ? expectBarred(admin, 403, reason) : expectWorking(admin));
+        await (reason ? expectRejected(admin, 403, reason) : expectWorking(admin));
       }),
     );
   }

@@ -85,7 +85,7 @@ const rejected: [what: string, authorization: () => string | Promise<string>, re
 const bearer = async (changes: Parameters<typeof signToken>[2]) =>
   `Bearer ${await signToken(service, validToken, changes)}`;
 const embeddedKey = foreignPublicKey.export({ format: 'jwk' });
-/** The public key as the text that verifiers often keep. */
+/** The public key in PEM, as verifiers often store it. */
 const publicKey = async () =>
   Buffer.from(createPublicKey(await readPrivateKey(service, keyId)).export({ type: 'spki', format: 'pem' }));
 const sessionOf = (client: Client) => decodeJwt(client.token as string).sid as string;

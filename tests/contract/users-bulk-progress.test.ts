@@ -67,7 +67,7 @@ describe('Progress of a bulk creation', () => {
     expectOk(await add([row('early')]), { userIds: (await idsOf(admin)).slice(-1), deptIds: [] });
   });
 
-  /** Sets the clock of deadlines forward until they have been checked: a read that waits for a lock is rejected. */
+  /** Sets the clock forward until the service has checked its deadlines: it then rejects a read that waits for a lock. */
   const passDeadlines = () =>
     service.superuser.begin(async (tx) => {
       await tx`lock table departments in access exclusive mode`;
@@ -112,8 +112,8 @@ describe('Progress of a bulk creation', () => {
     request.destroy();
     await closed;
     hold.release();
-    // The next request hashes after those that were in flight.
     await waitFor('a later request is done', async () => (await add([row('a b')])).code === 400);
+    // This hash starts after one of those in flight has ended. A request that continued would have hashed more by then.
     await waitFor('a later hash is done', async () =>
       service.app.passwords.hash('another text', { owner: 'a', group: 'b' }),
     );
