@@ -65,7 +65,7 @@ function shippedIndexes(): Index[] {
   return [...indexes.values()];
 }
 
-/** Tables with at least this many dead rows, and this share of the live ones: autovacuum cleans up at a fifth. */
+/** A table with at least this many dead rows, and more than this share of the live ones, is bloated. Autovacuum starts at 0.2. */
 const BLOAT = { rows: 10_000, share: 0.4 };
 
 export interface BloatedTable {

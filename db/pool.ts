@@ -53,7 +53,7 @@ export interface Connection {
 interface Waiter {
   resume: (connection: Connection) => void;
   fail: (error: Error) => void;
-  /** When the caller gives up, on the clock of `performance`. */
+  /** When the deadline of the caller passes, on the clock of `performance`. */
   deadline: number;
 }
 
@@ -228,7 +228,7 @@ export function createPool(
     async close() {
       closed = true;
       checks.stop();
-      // A connection that is opened for one of them from here on, in place of a lost one, would never be ended.
+      // Reject work that waits: a connection that is opened for it from now on, in place of a lost one, would never be ended.
       for (const { fail } of waiting.splice(0)) fail(closedError());
       await Promise.all([
         ...[...connections].map(({ sql }) => sql.end({ timeout: 5 })),

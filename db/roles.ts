@@ -77,7 +77,7 @@ export async function assertSettings(service: Sql, timeZone: string, timing: Con
   );
 }
 
-/** Returns the role and password that the last start stored; undefined if there was none. */
+/** Returns the role and password that `createServiceRole` has stored; undefined if it has not. */
 export async function readServiceLogin(owner: Sql): Promise<{ username: string; password: string } | undefined> {
   const [login] = await owner<{ username: string; password: string }[]>`
     select role as username, password from banyan.service_login

@@ -51,7 +51,7 @@ export const writeOutsideQueue = <T>(db: Database, tenantId: string, work: (tx: 
 
 /**
  * Runs a read-only transaction that sees one tenant only. All of its statements see one snapshot. Expensive reads of one tenant
- * leave connections to the others. `work` must not run another read in a transaction of its own: it could wait for itself.
+ * leave connections for the others. `work` must not run another read in a transaction of its own: it could wait for itself.
  */
 export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   db.activeTenants.add(tenantId);

@@ -19,7 +19,7 @@ export interface EmbeddedServer {
   password: string;
   /** Whether the server was already running: a killed process left it behind, or another Banyan uses it. */
   adopted: boolean;
-  /** The folder with PostgreSQL's files. It can be reached even after this process has given up root's privileges. */
+  /** The folder with PostgreSQL's files. It can be reached even after this process has dropped root's privileges. */
   clusterDir: string;
   /** The same for the archive of its write-ahead log, if there is one. */
   walArchive?: string | undefined;

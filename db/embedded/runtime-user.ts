@@ -13,7 +13,7 @@ export interface RuntimeUser {
   clusterDir: string;
 }
 
-/** A folder that stays reachable when this process gives up root's privileges. */
+/** A folder that stays reachable when this process drops root's privileges. */
 export interface OpenFolder {
   /** The path by which this process reaches the folder. */
   path: string;
