@@ -28,7 +28,7 @@ export const defaultTiming = {
   exportTotalMs: 3_600_000,
   /** A request for a tree, an export or an import waits this long in its queue; shorter than `responseMs`. */
   streamQueueMs: 8_000,
-  /** A login waits this long for concurrent attempts on the same account to finish. */
+  /** A login waits this long for a slot, and for concurrent attempts on the same account or from its address to finish. */
   loginQueueMs: 7_000,
   /** A historical read waits this long for transactions that began before the requested time. */
   historyWaitMs: 5_000,

@@ -25,7 +25,7 @@ const TRANSFERRED = 0.07;
 const LED = 0.75;
 const DISABLED = 0.015;
 
-/** Plans who works where, and since when. The last `leavers` people have left since then. */
+/** Plans who works where, and when they are hired. The last `leavers` people leave again. */
 export function planEmployees(
   people: Person[],
   leavers: number,

@@ -122,7 +122,7 @@ function planGroup(installation: Installation, random: Random, calendar: Calenda
   }
 }
 
-/** The first event: the installation must be empty, and a second run at the same time waits here and then finds it filled. */
+/** Returns the first event: it checks that the installation is empty. `withBackdating` rejects a second run at the same time. */
 function foundHeadOffice(installation: Installation, founded: Date, created: (company: CreatedCompany) => void): Event {
   const actor = { tenantId: ROOT_TENANT, userName: 'Demo data', userId: '0' };
   return {

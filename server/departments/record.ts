@@ -35,7 +35,7 @@ export type DepartmentRow = DepartmentValues & { parentId: string | null };
 /** Returns the parent in a row that the ledger recorded; 0: top level. */
 export const storedParent = (row: StoredRow): number => Number(row.parent_id ?? 0);
 
-/** Returns the leader in a row that the ledger recorded. The ledger has rows from before this column existed. */
+/** Returns the leader in a row that the ledger recorded. Returns null for a row without this column. */
 export const storedLeader = (row: StoredRow): number | null => (row.leader_id == null ? null : Number(row.leader_id));
 
 /** Returns the fields of a recorded row that a conflict check compares: without those that every write sets. */

@@ -132,7 +132,7 @@ export function matchOutcome<T>(stored: StoredRequest, keyed: KeyedRequest): Out
   return { result: stored.result as T };
 }
 
-/** An error as the table stores it. `facts` is the name that rows written by earlier versions use for the details. */
+/** An error as the table stores it: `reason` is its code, and `facts` are its details. */
 interface StoredError {
   reason: ApiError['code'];
   facts: ApiError['details'];

@@ -1,7 +1,7 @@
 /** How many rows an import may have, without the header. */
 export const MAX_ROWS = 100_000;
 
-/** How many characters a cell may have. The longest path takes about as many; reading a longer one would block the service. */
+/** How many characters a cell may have: about as many as a path of 1,000 names. Reading longer cells would block the service. */
 export const MAX_CELL_LENGTH = 200_000;
 
 /** A cell that an import cannot read, because its content differs from what a spreadsheet program shows. */

@@ -7,7 +7,7 @@ export { countUsersOf as countAccountsOf, listAdministrators } from './account-q
 /** Counts the accounts of a tenant. */
 export const countAccounts = (tx: Tx, tenantId: string): Promise<number> => countUsers(tx, tenantId, null);
 
-/** Reads how many accounts a tenant may have, -1 for any number, and how many it has. */
+/** Reads how many accounts a tenant may have (-1: any number), and how many it has, up to that limit; 0 without a limit. */
 export async function readAccounts(tx: Tx, tenantId: string): Promise<{ accountLimit: number; count: number }> {
   const { accountLimit } = await readTenantLimits(tx, tenantId);
   return { accountLimit, count: accountLimit === -1 ? 0 : await countUsers(tx, tenantId, accountLimit) };
