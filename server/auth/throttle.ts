@@ -121,7 +121,7 @@ export async function settleInTransaction(
 
 /** The details of a failed login that the ledger records. */
 export interface FailedLogin {
-  /** The name of the account; `UNKNOWN_USER` if there is none. */
+  /** The name of the account; `UNKNOWN_USER` if the account does not exist. */
   userName: string;
   userId: string | null;
   reason: string;

@@ -92,7 +92,7 @@ export const readLevelBound = async (tx: Tx, tenantId: string): Promise<number |
   return row?.levels;
 };
 
-/** Raises the upper bound. A tree that has not been measured still has none. */
+/** Raises the upper bound. Does nothing for a tree that has not been measured yet. */
 export const raiseLevelBound = (tx: Tx, tenantId: string, levels: number) => tx`
   update department_trees set levels = ${levels} where tenant_id = ${tenantId} and levels < ${levels}`;
 

@@ -1,7 +1,7 @@
 import cors from '@fastify/cors';
 import type { App } from '../context.ts';
 
-/** Lets pages of these origins call the service from a browser. By default there are none. */
+/** Lets pages of these origins call the service from a browser. By default the list is empty. */
 export async function allowOrigins(app: App, origins: string[]): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {

@@ -62,7 +62,7 @@ export function liftDeadline({ pending }: FastifyReply): void {
   if (pending) pending.since = NEVER;
 }
 
-/** Lets the deadline begin now, after work that has none. */
+/** Lets the deadline begin now, after work that has no deadline. */
 export function restartDeadline({ pending }: FastifyReply): void {
   if (pending) pending.since = performance.now();
 }

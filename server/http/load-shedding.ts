@@ -47,7 +47,7 @@ export class LoadShedder {
     this.timer = setInterval(() => this.measure(), INTERVAL_MS).unref();
   }
 
-  /** Gives a request a slot until its response is handed over, or returns the error. Only health checks need none. */
+  /** Gives a request a slot until its response is handed over, or returns the error. Health checks and metrics need no slot. */
   admit(request: FastifyRequest, reply: FastifyReply): ApiError | undefined {
     const { isHealthCheck } = request.routeOptions.config;
     if (isHealthCheck || request.raw.socket.destroyed) return undefined;

@@ -98,7 +98,7 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
           progress.report(initial.size + Math.min(done, table.rows.length - 1), initial.size + table.rows.length);
         return importUsers(tx, caller, table, { ...tenantOf(request), passwords: initial, report });
       });
-      // The passwords are not part of the result that is stored for an Idempotency-Key, so a replayed result has none.
+      // The passwords are not part of the result that is stored for an Idempotency-Key, so a replayed result has no passwords.
       const shown = [...initial]
         .sort(([a], [b]) => a - b)
         .map(([n, { password }]) => ({ row: table.rows[n]?.row as number, userName: nameIn(table, n), password }));

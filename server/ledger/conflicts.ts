@@ -55,8 +55,8 @@ function isSame(a: Contents | undefined, b: Contents | undefined): boolean {
 }
 
 /**
- * Returns the later changes that still have an effect: two consecutive changes that undo each other have none. For a record
- * that exists after the batch, it is enough that it has the same contents again. One that the batch deleted may have been
+ * Returns the later changes that still have an effect: two consecutive changes that undo each other have no effect. For a
+ * record that exists after the batch, it is enough that it has the same contents again. One that the batch deleted may have been
  * restored, changed and deleted again, and a revert would bring back an old version; so its later changes are compared.
  */
 function effectiveChanges(contents: Contents, later: readonly Version[]): Version[] {

@@ -53,7 +53,7 @@ export function createSubscribers(db: Database, { feedPollMs }: Timing): Subscri
     const { last, changed } = await db.use((sql) => subtreesWithNewChanges(sql, earliestPositions(subscribers)));
     for (const subscriber of subscribers) {
       if (changed.includes(subscriber.tenantId)) subscriber.wake();
-      // Other tenants' changes up to here need not be considered again, however long this one has none.
+      // Other tenants' changes up to here need not be considered again, however long this one has no changes.
       else subscriber.position = Math.max(subscriber.position, last);
     }
   }

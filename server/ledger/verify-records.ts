@@ -4,7 +4,7 @@ import { storedRow } from './history.ts';
 /** The part of the verification that compares records with their changes. */
 
 export interface Retention {
-  /** Changes before this time may be missing; null: none may. */
+  /** Changes before this time may be missing; null: no change may be missing. */
   cutoff: Date | null;
   /** Whether a change may be archived. `time` is null if the archive no longer has the change. */
   mayBeArchived(changeId: number, time: Date | null): boolean;

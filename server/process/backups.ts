@@ -25,7 +25,7 @@ type Print = (line: string) => void;
 
 /**
  * Takes scheduled backups of the embedded database. Only one process does so: with several workers, their parent. The
- * folder must be opened while this process is root, so call `openBackups` before it gives up its privileges.
+ * folder must be opened while this process is root, so call `openBackups` before it drops its privileges.
  */
 export function openBackups(
   server: EmbeddedServer,

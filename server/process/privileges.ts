@@ -63,7 +63,7 @@ function findUnreachable(file: string, permission: number, { uid, gid }: Service
   return closed ?? (mayAccess(fs.statSync(file), permission, uid, gid) ? undefined : file);
 }
 
-/** Gives up root's privileges for good. The port, the data and the folders for backups have been opened before. */
+/** Drops root's privileges permanently. The port, the data and the folders for backups have been opened before. */
 export function dropPrivileges({ uid, gid }: ServiceUser, print: (line: string) => void): void {
   process.setgroups?.([gid]);
   process.setgid?.(gid);

@@ -87,7 +87,7 @@ export function createBuckets(takeTokens: TakeTokens, now: () => number = () => 
     return { allowed, remaining, resetSeconds: Math.max(1, Math.ceil(missing / perSecond)) };
   }
 
-  /** Whether the lease answers a request by itself: it has a token, or it is known that there is none. */
+  /** Whether the lease answers a request by itself: it has a token, or the bucket is known to be empty. */
   const isDecisive = ({ perSecond }: Bucket, lease: Lease) =>
     perSecond === lease.perSecond && now() < lease.expires && (lease.tokens > 0 || lease.remaining < 1);
 

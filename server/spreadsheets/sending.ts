@@ -15,7 +15,7 @@ const EXPORTS_PER_TENANT = 2;
 /** How many rows one transaction reads. */
 export const SHEET_PAGE_SIZE = 500;
 
-/** Rows of a sheet, and the cursor of the next ones; null: there are none. */
+/** Rows of a sheet, and the cursor of the next ones; null on the last page. */
 export interface SheetPage<Row> {
   rows: Iterable<Row>;
   next: string | null;

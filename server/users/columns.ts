@@ -12,7 +12,7 @@ export type UserSheetRow = User & {
   deptPaths: string[][];
 };
 
-/** The columns of users in exports and imports. There is none for passwords: files are copied and sent around. */
+/** The columns of users in exports and imports. No column contains passwords: files are copied and sent around. */
 export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
   {
     key: 'userId',

@@ -40,7 +40,7 @@ async function readPaths(tx: Tx, rows: RecordedRow[]): Promise<string[]> {
   }
   if (byTenant.size === 0) return paths;
   await forceIndexScans(tx);
-  // A page of an audit log may span many tenants; most have one.
+  // A page of an audit log may span many tenants. Most pages have changes of one tenant only.
   const found = [...byTenant].map(async ([tenantId, wanted]) => {
     const ancestors = await readPathsAfter(tx, tenantId, wanted);
     const parents = new Map<string, number>();

@@ -5,7 +5,7 @@ const indexInPage = (node: number) => node & (PAGE_SIZE - 1);
 
 /**
  * The shape of a tree of any size, in about 24 bytes per department: the first child and the next sibling of each node.
- * Nodes are numbered from 1; 0 means none, and is the parent of the roots.
+ * Nodes are numbered from 1; 0 stands for no node, and for the parent of the roots.
  */
 export class Skeleton {
   size = 0;
@@ -41,7 +41,7 @@ export class Skeleton {
   firstChild = (node: number) => get(this.#firstChild, node);
   nextSibling = (node: number) => get(this.#nextSibling, node);
 
-  /** Returns the node of an id, and adds one if there is none. */
+  /** Returns the node of an id. Adds the node if it does not exist yet. */
   #nodeOf(id: number): number {
     let slot = this.#slotFor(id);
     for (let node = this.#slots[slot]; node; node = this.#slots[slot]) {
