@@ -1,4 +1,4 @@
-// Only with test:long: each test starts the commands as processes, and services beside them; backup.test.ts and scheduled-backups.test.ts cover the same rules in this process.
+// Only with test:long: each test starts the commands as processes, and services beside them; backup.test.ts and scheduled-backups.test.ts cover most of these rules in this process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -20,7 +20,7 @@ afterFile(() => fs.rmSync(folder, { recursive: true, force: true }));
 const password = await ruoyiHash(RUOYI_PASSWORD, 4);
 const person = personOf(password);
 
-/** A RuoYi with one tenant, in which each department is below the one before. */
+/** Creates a RuoYi database with one tenant, in which each department is below the previous one. */
 async function createRuoyi(departments: number, users: number) {
   const { databaseUrl: url } = await createEmptyDatabase();
   const sql = connectForeign(url);

@@ -74,7 +74,7 @@ test('an import creates every tenant, department and user that is not deleted', 
   assert.deepEqual([totals.matching, totals.explained, totals.unexplained], [data.departments + data.users, 0, 0]);
   const codes = new Map(tenants.map((each: { ruoyiCode: string; code: string }) => [each.ruoyiCode, each.code]));
   assert.equal(codes.get('200001'), '200001');
-  // The platform of RuoYi and a code with letters get new codes.
+  // RuoYi's default tenant 000000 and a code with letters get new codes.
   for (const code of ['000000', 'ACME-3']) assert.match(String(codes.get(code)), /^\d{6}$/);
   assert.notEqual(codes.get('000000'), '000000');
   assert.ok(!codes.has('299998') && !codes.has('299999'));
@@ -98,7 +98,7 @@ test('defective departments are repaired by the rules that the report states', a
   const ids = new Map<number, number>();
   for (const n of [1, 2, 3, 4, 6, 7, 8, 9, 10, 11]) ids.set(n, (await department(d(n))).deptId as number);
   const parentOf = async (n: number) => (await department(d(n))).parentId;
-  // 4 is an orphan, 6 had a deleted parent, 7 and 8 a cycle, 9 itself as parent.
+  // The parent of 4 did not exist, that of 6 was deleted, 7 and 8 formed a cycle, and 9 was its own parent.
   for (const [n, parent] of [
     [1, 0],
     [2, 1],
@@ -179,7 +179,7 @@ test('a further run imports what changed in RuoYi and leaves what changed in Ban
   const other = await ruoyiHash('another password', 4);
   for (const statement of [
     `update sys_tenant set company_name = '新公司' where tenant_id = '${CODE}'`,
-    // 2 and 3 swap places, below a parent that is disabled.
+    // 2, which is disabled, and 3 swap places.
     `update sys_dept set parent_id = ${d(1)}, dept_name = '新名称' where dept_id = ${d(3)}`,
     `update sys_dept set parent_id = ${d(3)} where dept_id = ${d(2)}`,
     `update sys_user set password = '${other}', nick_name = '张三' where user_id = ${u(1)}`,

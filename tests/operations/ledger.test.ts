@@ -27,12 +27,12 @@ async function createChanges() {
 const readErrors = async () => (await verifyLedger(owner)).errors;
 
 test("the service's role can neither update nor delete rows of the ledger", async () => {
-  const rights = await superuser<{ table: string; right: string }[]>`
-    select t as table, r as right from service_login, unnest(array['changes', 'seals', 'changes_archive']) t,
-      unnest(array['update', 'delete', 'truncate', 'references', 'trigger']) r
-    where has_table_privilege(role, 'banyan.' || t, r)
-      or (r = 'update' and has_any_column_privilege(role, 'banyan.' || t, r))`;
-  assert.deepEqual([...rights], []);
+  const privileges = await superuser<{ table: string; privilege: string }[]>`
+    select t as table, p as privilege from service_login, unnest(array['changes', 'seals', 'changes_archive']) t,
+      unnest(array['update', 'delete', 'truncate', 'references', 'trigger']) p
+    where has_table_privilege(role, 'banyan.' || t, p)
+      or (p = 'update' and has_any_column_privilege(role, 'banyan.' || t, p))`;
+  assert.deepEqual([...privileges], []);
 });
 
 test('changes without subscribers are sealed in the background', async () => {

@@ -179,7 +179,7 @@ test('a request that exceeds its deadline is logged without its search text', as
     assert.equal(warned.msg, 'request timed out');
     assert.equal(completed.status, 503);
   });
-  // The lock is released and the query completes, too late for a response. Then the service stops.
+  // The lock is released and the query completes after the deadline. Then the service stops.
   await output.stop();
   assert.ok(!output.stdout.includes('redundancies'), output.stdout);
 });

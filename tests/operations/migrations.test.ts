@@ -31,7 +31,7 @@ async function prepareDatabase(create = createEmptyDatabase) {
   return { databaseUrl, superuser, start };
 }
 
-/** Reads everything that a start could create or change: tables and their files, columns, policies, functions, rights, roles. */
+/** Reads what a start could create or change: tables and their files, columns, policies, functions, privileges and roles. */
 async function describeSchema(superuser: Sql): Promise<unknown> {
   const parts = [
     superuser`select * from banyan.migrations order by version`,

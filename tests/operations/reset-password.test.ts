@@ -175,7 +175,7 @@ test('a reset that fails halfway is rolled back', async () => {
   assert.deepEqual(await byOperator(admin), []);
 });
 
-test('the tool warns when the tenant is not active, and the user can log in once it is back', async () => {
+test('the tool warns when the tenant is not active, and the user can log in once it is active again', async () => {
   const admin = await service.createTenant();
   const { data: tenant } = await service.root.get(`/system/tenant-api/${admin.id}`);
   const setStatus = (status: string) => service.root.put('/system/tenant-api', { ...tenant, status });

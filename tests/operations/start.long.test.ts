@@ -1,4 +1,4 @@
-// Only with test:long: each test starts one or two services; start.test.ts covers a first start, and config-environment.test.ts a start that fails.
+// Only with test:long: each test starts up to three services; start.test.ts covers a first start, and config-environment.test.ts a start that fails.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';

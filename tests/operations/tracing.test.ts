@@ -64,7 +64,7 @@ test('two requests of one span have different request ids', async () => {
   assert.notEqual(ids[0], ids[1]);
 });
 
-test('without a trace the log line and the webhook message name none', async () => {
+test('a request without a traceparent is logged without a trace, and its webhook message has no traceparent', async () => {
   const { requestId, message, logged } = await createWith({});
   assert.match(requestId, /^[0-9a-f]{8}-[0-9a-f]{4}-/);
   assert.equal('traceId' in logged, false);

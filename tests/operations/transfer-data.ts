@@ -18,7 +18,7 @@ async function write(response: Promise<ApiResponse>): Promise<void> {
 async function fill(admin: Client): Promise<void> {
   const top = await admin.createDepartment({ deptName: '总部', leader: '张三' });
   const child = await admin.createDepartment({ parentId: top, deptName: '研发/测试 "中心"' });
-  // A parent with a greater id than its child.
+  // This parent has a greater id than its child.
   const above = await admin.createDepartment({ deptName: '上级' });
   await write(admin.put(DEPT, { deptId: top, parentId: above, deptName: '总部 2' }));
   const deleted = await admin.createDepartment({ parentId: child, deptName: 'deleted' });
@@ -37,7 +37,7 @@ async function fill(admin: Client): Promise<void> {
   await admin.create('/system/key-api', { keyName: 'reader', permissions: ['dept:read'] });
 }
 
-/** All that a tenant's administrator can read. Logins are left out, because logging in to the second service adds one. */
+/** Reads all that a tenant's administrator can read. Logins are left out, because logging in to the second service adds one. */
 export async function readAll(admin: Client): Promise<Record<string, unknown>> {
   const reads: Record<string, unknown> = {};
   const read = async (url: string) => {

@@ -25,7 +25,7 @@ test('two nodes of the last release keep working on the tables of the next one, 
   for (const writer of writers) writer.start(8);
   const everyWriterWrites = () => Promise.all(writers.map((writer) => writer.waitForAcknowledged(scale(20, 500))));
   await everyWriterWrites();
-  // What a migration may do while older nodes run, and a function that is replaced by an equivalent one.
+  // The migration does only what is allowed while older nodes run. A function is replaced by an equivalent one.
   const expansion = `
     alter table departments add column fax text not null default '', add column cost_center text;
     create table fax_numbers (tenant_id bigint not null, number text not null, primary key (tenant_id, number));

@@ -9,7 +9,7 @@ import { waitFor } from '../support/wait.ts';
 /** Requests to a service with several workers. */
 
 export const DEPTS = '/system/dept-api';
-export const TWO = { BANYAN_WORKERS: '2', BANYAN_LOG_LEVEL: 'info' };
+export const TWO_WORKERS = { BANYAN_WORKERS: '2', BANYAN_LOG_LEVEL: 'info' };
 
 /** Returns the lines of the log, without a last line that is still incomplete. */
 export const logLines = ({ stdout }: Run) => stdout.split('\n').slice(0, -1);

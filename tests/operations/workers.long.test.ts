@@ -8,12 +8,12 @@ import { isAlive } from '../../db/embedded/processes.ts';
 import { createDatabase } from '../support/database.ts';
 import { startOnDatabase } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
-import { callOverNewConnections, TWO, waitForAnswers } from './worker-requests.ts';
+import { callOverNewConnections, TWO_WORKERS, waitForAnswers } from './worker-requests.ts';
 
 const { databaseUrl } = await createDatabase();
 
 test('a killed worker is replaced while the other keeps running', async () => {
-  const run = startOnDatabase(databaseUrl, TWO);
+  const run = startOnDatabase(databaseUrl, TWO_WORKERS);
   const call = callOverNewConnections(await run.admin());
   const before = await waitForAnswers(run, call, 2);
   const [victim] = before;
@@ -27,7 +27,7 @@ test('a killed worker is replaced while the other keeps running', async () => {
 });
 
 test('the workers exit when their parent process is killed', async () => {
-  const again = startOnDatabase(databaseUrl, TWO);
+  const again = startOnDatabase(databaseUrl, TWO_WORKERS);
   const workers = await waitForAnswers(again, callOverNewConnections(await again.admin()), 2);
   await again.kill('SIGKILL');
   await waitFor('the workers have exited', () => !workers.some(isAlive));
@@ -37,7 +37,7 @@ test('a start on a taken port fails with a message that names the port, and leav
   const server = http.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
-  const run = startOnDatabase(databaseUrl, { ...TWO, PORT: String(port) });
+  const run = startOnDatabase(databaseUrl, { ...TWO_WORKERS, PORT: String(port) });
   assert.equal(await run.ended, 1);
   assert.ok(run.stderr.includes(`Banyan did not start. Port ${port} is in use`), run.stderr);
   // No process of its group is left.

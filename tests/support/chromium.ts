@@ -20,7 +20,7 @@ const systemPaths = [
 const DOWNLOAD = ['playwright-core', 'install', 'chromium-headless-shell'];
 const isRoot = () => process.getuid?.() === 0;
 
-/** Returns the path of a Chromium. Installs one if there is none; if that fails, the error says what to run. */
+/** Returns the path of Chromium. Installs it if it is missing; if that fails, the error says what to run. */
 export function findChromium(): string {
   const configured = process.env.BANYAN_CHROMIUM;
   if (configured) {

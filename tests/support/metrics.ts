@@ -22,7 +22,7 @@ export class Scraped {
     this.types = new Map(typeLines.map(([, , name = '', type = '']) => [name, type]));
   }
 
-  /** Returns the sum of all series of a metric with these labels, or undefined if there is none. */
+  /** Returns the sum of all series of a metric with these labels, or undefined if no series has them. */
   sum(name: string, labels: Record<string, string> = {}): number | undefined {
     const matching = this.samples.filter(
       (sample) => sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),

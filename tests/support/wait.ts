@@ -35,9 +35,9 @@ export const waitForEstablishedConnections = (sql: Sql) =>
   });
 
 /**
- * Counts the connections to this database that wait for a lock, optionally only of one kind. Background work does not count:
- * it orders changes, and may wait for its own kind. This does not read `pg_stat_activity`: within a transaction it keeps showing
- * what it showed at first, without connections that were opened later.
+ * Counts the connections to this database that wait for a lock, optionally only for one type of lock. Connections that order
+ * changes in the background do not count: they may wait for each other. This does not read `pg_stat_activity`: within a
+ * transaction it keeps showing what it showed at first, without connections that were opened later.
  */
 export async function countLockWaits(sql: Sql | Tx, kind?: 'transactionid' | 'relation'): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
