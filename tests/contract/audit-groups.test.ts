@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CHANGES, DEPTS, expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** The audit log by request, deleted records, and the feed from now on. */
+/** The audit log grouped by request, the lists of deleted records, and the feed that begins with `latest`. */
 
 const service = await startService();
 
@@ -46,7 +46,7 @@ test('a grouped audit log has one row for each request, which counts all of its 
   assert.ok(single.every(({ counts }) => counts === undefined));
 });
 
-test('a filter finds the requests that made a matching change, and counts the others too', async () => {
+test('a filter finds the requests that made a matching change, and each row counts all changes of its request', async () => {
   const { admin, top } = await deleteBranch();
   const { rows } = await list(admin, `grouped=true&resource=department&resourceId=${top}`);
   assert.deepEqual(
@@ -134,7 +134,7 @@ test('a deleted child tenant is listed for its parent, and for nobody else', asy
   );
 });
 
-test('the feed after `latest` begins with the next change, also of the subtree, and other words are rejected', async () => {
+test('the feed after `latest` begins with the next change, also with below=true, and other words are rejected', async () => {
   const { admin } = await deleteBranch();
   for (const below of ['', '&below=true']) {
     const { rows, next } = await read(admin, `${CHANGES}?after=latest${below}`);

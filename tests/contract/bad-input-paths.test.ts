@@ -67,7 +67,7 @@ for (const [n, operation] of withId.entries()) {
 
   // Session ids are not numbers.
   if (!path.startsWith('/system')) continue;
-  test(`${method} ${path}: ids beyond 2^53 and 2^63 are not found`, async () => {
+  test(`${method} ${path}: id 0 and ids beyond 2^53 and 2^63 are not found`, async () => {
     const ids = ['0', '9007199254740993', '9223372036854775807', '9223372036854775808', '9999999999999999999'];
     for (const id of sample(ids, 4, n)) {
       const response = await callWith(operation, id);

@@ -11,7 +11,7 @@ test('each department of a bulk creation and of a subtree delete is recorded wit
   const count = 3_000;
   const [top, parentId] = [ids[0] as string, ids[2] as string];
   const { below } = seededRandom(firstSeed);
-  // In the shuffled order children precede their parents as often as they follow them.
+  // The order is shuffled, so a child may precede its parent.
   const order = Array.from({ length: count }, (_, n) => n).sort(() => below(2) - 0.5);
   const parents = order.map((_, n) => (n % 10 ? below(n) : null));
   const departments = order.map((n) => ({

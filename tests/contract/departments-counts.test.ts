@@ -73,7 +73,7 @@ test('branchUserCount counts each user of a department and of those below it onc
     below.data.rows.map(({ userCount }: Node) => userCount),
     [1, 1],
   );
-  // A deleted department, with its users in another one, no longer counts.
+  // The users of the deleted department were moved to another one, and now count there.
   await admin.delete(`${DEPTS}/${leaf}?users=move&toDeptId=${empty}`);
   assert.deepEqual(branchCountsOf((await admin.get(`${DEPTS}/0/children?branchCounts=true`)).data), [2, 3]);
   const past = new Date().toISOString();

@@ -57,7 +57,7 @@ describe('DELETE ?subtree=true', () => {
     assert.equal((await readDept(admin, b, '?includeDeleted=true')).updateBy, 'old');
   });
 
-  test('subtree=false and an empty subtree delete a single department only', async () => {
+  test('with subtree=false, or subtree without a value, a department with children is not deleted', async () => {
     const { root } = await createSubtree();
     for (const query of ['subtree=false', 'subtree=']) {
       expectError(await admin.delete(`${DEPTS}/${root}?${query}`), 409, 'DEPT_HAS_CHILDREN');

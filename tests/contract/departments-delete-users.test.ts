@@ -129,7 +129,7 @@ test('callers cannot delete themselves with their department', async () => {
   assert.deepEqual(await membershipsOf(admin), before);
 });
 
-test('a revert restores nothing if the account limit does not allow all users, or if one of them has changed since', async () => {
+test('a revert restores nothing if the account limit does not allow all users or one of them was changed later', async () => {
   const { admin, sales, other } = await createCompany(5);
   expectOk(await admin.delete(`${DEPTS}/${sales}?users=delete`));
   const change = await latestChange(admin);

@@ -25,7 +25,7 @@ async function createCompany() {
   const member = await service.createMember(admin, { userName: 'worker', deptId: team, deptIds: [top] });
   return { admin, top, team, member };
 }
-/** No test changes its departments, its quotas or its member. */
+/** Several tests read this company, so none of them changes its departments, quotas or member. */
 const { admin, top, team, member } = await createCompany();
 
 test('a member reads what they may use: service, menus, rules, quotas, roles and departments', async () => {

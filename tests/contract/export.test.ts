@@ -42,7 +42,7 @@ const DEPT_HEADER = [
   ...['上级外部编号', '创建时间', '更新时间'],
 ];
 
-test('an xlsx export of departments has ids, paths, words and text cells', async () => {
+test('an xlsx export of departments has ids and phone numbers as text, paths, and the status as a word', async () => {
   const { status, headers, bytes } = await download(admin, `${DEPTS}/export`);
   assert.equal(status, 200);
   assert.equal(headers.get('content-type'), 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
@@ -86,7 +86,7 @@ test('a csv export has the same cells, a byte order mark and CRLF', async () => 
   );
 });
 
-test('headers and words are in the language of the caller', async () => {
+test('column headers, statuses and roles are in the language of the caller', async () => {
   const rows = await exportedRows(admin, `${DEPTS}/export?format=csv`, EN);
   assert.deepEqual(
     rows.map((row) => [row['Department ID'], row.Status]),

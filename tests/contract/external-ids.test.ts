@@ -111,7 +111,7 @@ for (const { name, path, idField, create, body, bulk, list } of resources) {
       expectOk(await put(second, wanted));
     });
 
-    test('is accepted in bulk, once', async () => {
+    test('is accepted in a bulk creation, but not twice', async () => {
       const [first, second] = [newExternalId(), newExternalId()];
       const { data } = await admin.post(`${path}/bulk`, bulk([first, {}, second]));
       const ids: number[] = data[`${idField}s`];
@@ -205,7 +205,7 @@ for (const { name, path, idField, create, body, bulk, list } of resources) {
   });
 }
 
-test('the reads use the indexes of external ids, under row-level security too', async () => {
+test('a query by external id can use its index, under row-level security too', async () => {
   await asTenant(service.owner, admin.tenantId, async (tx) => {
     await tx`set local enable_seqscan = off`;
     for (const table of ['departments', 'users']) {

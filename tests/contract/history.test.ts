@@ -203,6 +203,7 @@ test('asOf, history and diff show nothing to other tenants', async () => {
   for (const outsider of outsiders) {
     for (const id of [top, '9007199254740993', '9223372036854775808']) {
       const paths = [`${id}?`, `${id}/children?`, `tree?rootId=${id}&`, `tree?rootId=${id}&depth=1&`];
+      // A number beyond 2^63 is an unknown id in a path, but an invalid rootId.
       for (const path of paths.slice(0, id.length > 18 ? 2 : 4)) {
         assert.equal(outcomeOf(await outsider.get(`${DEPTS}/${path}asOf=${time}`)), '404 DEPT_NOT_FOUND', path);
       }
