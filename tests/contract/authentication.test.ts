@@ -250,7 +250,7 @@ test('a first start rejects a name or password that is not allowed, and creates 
     [{ BANYAN_ADMIN_PASSWORD: 'Password1' }, /^BANYAN_ADMIN_PASSWORD is one of the most common passwords/],
     [{ BANYAN_ADMIN_PASSWORD: 'banyan-2026' }, /^BANYAN_ADMIN_PASSWORD consists mostly of a name/],
   ] as const) {
-    await assert.rejects(start(environment), message && { name: 'Error', message });
+    await assert.rejects(start(environment), { name: 'Error', message });
   }
   assert.ok(await start({ BANYAN_ADMIN_PASSWORD: PASSWORD }));
   // An installation whose settings would no longer be allowed continues to start.

@@ -40,13 +40,8 @@ describe('Children of a department', () => {
         phone: '1',
         orderNum: 2,
       }),
-      await admin.createDepartment({ parentId: middle, orderNum: 1, status: '1' }),
+      await admin.createDepartment({ parentId: middle, orderNum: 1 }),
     ];
-    await asTenant(
-      service.owner,
-      admin.tenantId,
-      (tx) => tx`update departments set status = '0' where dept_id = ${parent}`,
-    );
     await admin.createDepartment({ parentId: parent });
     expectOk(await children(middle), {
       rows: [
