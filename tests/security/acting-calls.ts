@@ -15,14 +15,14 @@ export interface ActingTarget {
   deletedUser: string;
   /** A change of a department that can be reverted. */
   change: string;
-  /** An open reservation of the quota `calls`, another one, and a use of it. */
+  /** Two open reservations of the quota `calls`, and a use of it. */
   reservations: [string, string];
   use: string;
 }
 
 interface ActingCall {
   operation: string;
-  /** `query` is `tenantId=…`, or `x=` without one. */
+  /** `query` is `tenantId=…`. */
   call(client: Client, query: string, target: ActingTarget): Promise<ApiResponse>;
   /** Whether it changes the tenant. */
   writes?: boolean;
@@ -30,7 +30,7 @@ interface ActingCall {
   unrecorded?: boolean;
   /** Whether members may call it in their own tenant. */
   forMembers?: boolean;
-  /** Whether administrators of the tenant and those above it get different answers: addresses are shown to those above only. */
+  /** Whether the tenant's administrators get another response: they do not see the addresses of callers from tenants above. */
   differs?: boolean;
 }
 

@@ -30,7 +30,7 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
   /** Callers and tenants in which they must not act. */
   const outsiders: [string, Client, string][] = [
     ['an administrator below names a tenant above', child, low.tenantId],
-    ['an administrator below names the tenant above that', child, above.tenantId],
+    ['an administrator below names a tenant two levels above', child, above.tenantId],
     ['an administrator names a tenant beside', beside, low.tenantId],
     ['an administrator names a tenant below one beside', beside, child.tenantId],
     ['an administrator names the tenant above', low, above.tenantId],

@@ -144,7 +144,7 @@ function objectOf(schema: Schema, ids: Ids, invalidShare: number): fc.Arbitrary<
     : fc.oneof({ weight: 9, arbitrary: strict }, { weight: 1, arbitrary: fc.record(model, { requiredKeys: [] }) });
 }
 
-/** An object with the required properties only: with all of them, some rarely fit together. */
+/** An object with the required properties only: a random combination of all properties is rarely valid. */
 const shortestOf = ({ properties = {}, required = [] }: Schema, ids: Ids): fc.Arbitrary<Record<string, unknown>> =>
   fc.record(Object.fromEntries(required.map((key) => [key, validValue(properties[key] ?? {}, key, ids)])));
 

@@ -24,7 +24,7 @@ const FORMULAS = [
 ];
 const PLAIN = ['+86 138-0000-0000', '-5', 'a=b'];
 
-test('no cell of an exported file is a formula, and all have their values', async () => {
+test('no cell of an exported file is a formula, and every cell keeps its value', async () => {
   const texts = [...FORMULAS, ...PLAIN];
   const dept = await admin.createDepartment({ deptName: 'formulas' });
   for (const text of texts) {

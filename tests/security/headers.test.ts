@@ -16,7 +16,10 @@ const operations = await readOperations(service);
 const origin = 'https://evil.example';
 const foreign = { headers: { origin } };
 
-/** Responses of every operation with and without a token, sent from another origin, and of requests that match none. */
+/**
+ * Responses of every operation, sent from another origin, and of requests that match none. The long run calls each operation
+ * with and without a token, the everyday run in one of the two ways.
+ */
 const responses: [what: string, ApiResponse][] = [];
 for (const [n, { method, path, operationId, body }] of operations.entries()) {
   // An event stream does not end, so request it with an invalid parameter.

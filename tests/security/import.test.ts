@@ -6,7 +6,7 @@ import zlib from 'node:zlib';
 import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
 import { csv, form, importFile, xlsx } from '../support/import.ts';
 import { isLong, sample, scale } from '../support/scale.ts';
-import { shareService } from '../support/service.ts';
+import { Client, shareService } from '../support/service.ts';
 
 const service = await shareService();
 const tenant = await service.createTenant();
@@ -143,7 +143,7 @@ test('the permission is checked before the file is read', async () => {
 
 test('a key with `import` imports users, but neither makes nor changes an administrator', async () => {
   const { data } = await tenant.post('/system/key-api', { keyName: 'hr', permissions: ['import'] });
-  const key = new (tenant.constructor as typeof import('../support/service.ts').Client)(service.base, data.key);
+  const key = new Client(service.base, data.key);
   assert.equal((await importFile(key, 'user', 'apply', csv([['用户名'], ['by-key']]))).code, 200);
   const refused = await importFile(
     key,

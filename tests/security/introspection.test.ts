@@ -175,7 +175,7 @@ test('the response for a token of a tenant outside the subtree equals that for a
   }
 });
 
-test('a token of a descendant tenant that is not active is inactive', async () => {
+test('a token of a descendant tenant that was disabled is inactive', async () => {
   const closed = await service.createTenant({}, admin);
   assert.equal((await ask(closed.token as string, checkerBelow.key)).active, true);
   await admin.put('/system/tenant-api', { id: closed.id, status: '1' });

@@ -82,7 +82,7 @@ for (const [what, fault, fix, message] of faults) {
     await superuser.unsafe(fault);
     try {
       await expectStartupError(databaseUrl, message);
-      // The role in DATABASE_URL may only prepare the tables; the role of the service is what counts.
+      // The same role is checked when DATABASE_URL names it itself, instead of the owner.
       await expectStartupError(serviceUrl, message);
     } finally {
       await superuser.unsafe(fix);

@@ -136,7 +136,7 @@ test('no row can refer to a department or user of another tenant', async () => {
 
 test('row security also applies to the owner of the tables', async () => {
   for (const name of names) {
-    // The security definer functions and the archive need the owner to read these tables. The owner can write none of them.
+    // The owner has to read these tables, in security definer functions and for the archive. A plain update finds no row in them.
     const readable = [
       'tenants',
       'departments',

@@ -89,7 +89,7 @@ test('a read with a key sends the same number of statements as one with a token'
   }
 });
 
-test('concurrent reads with one key load it once', async () => {
+test('each batch of concurrent reads with one key loads the key once', async () => {
   const dept = await admin.createDepartment();
   const { client } = await createKey();
   await client.get(`${DEPTS}/${dept}`);
@@ -162,7 +162,7 @@ test('a caller can grant a key only permissions that they have, and never key:wr
   await assert.rejects(add(['dept:read'], true), { code: 'PERMISSION_NOT_HELD', details: { permissions: ['below'] } });
   const withheld = PERMISSIONS.filter((permission) => !KEY_PERMISSIONS.includes(permission));
   assert.deepEqual(withheld, ['role:write', 'key:write']);
-  // Whatever the table says, a key never makes keys.
+  // Whatever the table says, a key never manages keys.
   const { keyId, client } = await createKey();
   await superuser`update banyan.api_keys set permissions = '{dept:read,key:write}' where key_id = ${keyId}`;
   expectError(await client.get(`${KEYS}/list`), 403, 'NOT_ALLOWED');

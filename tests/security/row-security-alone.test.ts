@@ -128,8 +128,8 @@ async function useEverything(): Promise<void> {
       await B.post(`${path}/${keyId}/rotate`),
       await B.delete(`${path}/${deleted.data.keyId}`),
     ];
-    // The use is noted in the background, which must not look like a change by another tenant.
-    await waitFor('the use is noted', async () => (await B.get(`${path}/${keyId}`)).data.lastUsedTime);
+    // The use is recorded in the background, which must not look like a change by another tenant.
+    await waitFor('the use is recorded', async () => (await B.get(`${path}/${keyId}`)).data.lastUsedTime);
     return responses;
   };
   const responses = [
@@ -307,12 +307,13 @@ test('security invoker functions without a tenant condition show no rows of anot
   const functions = await superuser<{ name: string; text: string }[]>`
     select proname as name, pg_get_functiondef(oid) as text from pg_proc
     where pronamespace = 'banyan'::regnamespace and not prosecdef and prosrc ~ 'tenant_id' order by 1`;
-  // The other functions are triggers that record changes or make webhooks due, and functions that show one row as JSON.
+  // Left out are functions that record or seal changes, record uses of keys, make webhooks due, or return one row as JSON.
   assert.deepEqual(
     functions
       .map(({ name }) => name)
       .filter((name) => !/^record_|^(change_hash_input|mark_webhooks_due|seal_changes|user_record)$/.test(name)),
-    // Those of quotas, count_accounts, department_height, is_readable_descendant and take_request_tokens return numbers or a boolean only.
+    // read_callers and read_departments are tested here, department_children below. The others return no records of a tenant,
+    // but limits, numbers or a boolean.
     [
       'account_limits',
       'count_accounts',

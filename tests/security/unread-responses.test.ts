@@ -135,7 +135,7 @@ test('half requests are answered with 408, and their connections are closed alth
   assert.equal((await node.as(admin).get('/auth/me')).status, 200);
 });
 
-test('at the limit of arriving bytes the address with the most loses its largest connection, and others none', async () => {
+test('at the limit of arriving bytes only the largest connection of the address with the most bytes is closed', async () => {
   const node = await startNode(database, { timing: { lingerMs: 100 }, limits: { arrivingBytes: 300_000 } });
   const other = send(node.base, '127.0.0.9', partOfLogin(100_000));
   const [small, large] = [
