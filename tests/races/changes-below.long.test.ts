@@ -24,7 +24,7 @@ after(() => superuser.end());
 const folder = newDataFolder();
 const service = await KilledService.start(() => startOnDatabase(databaseUrl, { BANYAN_WEBHOOK_NETWORKS: 'loopback' }));
 
-/** A tenant with seven below it, on several levels, and the first departments of each. */
+/** Creates a tenant with seven below it, on several levels, and one outside of this subtree. Each has three departments. */
 async function createSubtree(pick: <T>(from: readonly T[]) => T) {
   const clients = [await service.createTenant()];
   while (clients.length < TENANTS) clients.push(await service.createTenant(pick(clients)));

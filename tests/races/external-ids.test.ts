@@ -22,7 +22,7 @@ function expectOneWinner(results: string[]): void {
   );
 }
 
-test('of concurrent departments with the same external id one is written', async () => {
+test('exactly one of several concurrent departments with the same external id is written', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const external = { source: 'race', externalId: String(round) };
     const others = [await admin.createDepartment(), await admin.createDepartment()];
@@ -39,7 +39,7 @@ test('of concurrent departments with the same external id one is written', async
   }
 });
 
-test('of concurrent users with the same external id one is written', async () => {
+test('exactly one of several concurrent users with the same external id is written', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const external = { source: 'race', externalId: String(round) };
     const [first, second] = [

@@ -108,7 +108,7 @@ test('concurrent creations, moves, deletions and restores never exceed the last 
   }
 });
 
-test('of a creation below a tenant and a move of it, one fails when both together would be too deep', async () => {
+test('a creation below a tenant or a concurrent move of that tenant fails when both together are too deep', async () => {
   const top = await service.createTenant();
   const other = await service.createTenant({}, top);
   for (let n = 0; n < scale(3, 50); n++) {

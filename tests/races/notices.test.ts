@@ -83,7 +83,7 @@ test('a use that empties a pool warns the tenant of the pool, not the one that u
   );
 });
 
-test('users that are added in several tenants warn once at 80 % and at 100 % of a pool of accounts', async () => {
+test('adding users in several tenants warns once at 80 % and once at 100 % of a pool of accounts', async () => {
   const above = await service.createTenant();
   const owner = await service.createTenant({}, above);
   const tenants = [owner, await service.createTenant({}, owner), await service.createTenant({}, owner)];
