@@ -26,7 +26,10 @@ const faults: Record<string, (primary: Server) => unknown> = {
   'is cut off from the network': (primary) => primary.proxy.cutOff(),
 };
 
-/** Loses the primary while 16 writers write through two nodes. Returns the time from the promotion to the first success. */
+/**
+ * Loses the primary while 16 writers write through two nodes. Returns how many writes were acknowledged, and the time from the
+ * promotion until both nodes have acknowledged 20 more.
+ */
 async function losePrimary(fail: ((primary: Server) => unknown) | undefined, tally: Tally) {
   const replication = await startReplication();
   const { primary, standby, url } = replication;

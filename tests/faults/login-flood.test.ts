@@ -24,7 +24,7 @@ const logIn = (username: string, from?: string) =>
     from ? { from } : {},
   );
 
-test('of a flood of logins 100 are admitted and the others fail immediately, while all other requests are served', async () => {
+test('100 logins of a flood are admitted and the others fail immediately, while all other requests are served', async () => {
   const logins = scale(120, 1_000);
   const rejected: ApiResponse[] = [];
   const statuses = new Tally();
