@@ -67,7 +67,7 @@ export function BatchRow({ change, counts, isNew }: Props) {
   );
 }
 
-/** The individual changes of a request. They are found by the id of the request; changes made by the service itself have none. */
+/** The individual changes of a request, found by its id. Changes made by the service itself have no request id. */
 function BatchChanges({ change, total }: { change: AuditEntry; total: number }) {
   const t = useTexts(changesTexts);
   const { requestId, tenantId, batch } = change;

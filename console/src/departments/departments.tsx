@@ -49,7 +49,7 @@ export default function Departments() {
     if (id !== undefined) void tree.reveal(id).catch(() => undefined);
   }, [tree, id]);
 
-  // `?create=1` opens the form for a new department. The search from anywhere links to it.
+  // `?create=1` opens the form for a new department. The global search links to it.
   const [params, setParams] = useSearchParams();
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a navigation opens the form
   useEffect(() => {

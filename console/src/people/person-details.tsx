@@ -93,7 +93,7 @@ const PathLinks = ({ path }: { path: DepartmentPath }) => (
   </span>
 );
 
-/** The leaders of the main department and of those above it, the nearest first. Nothing if there are none. */
+/** The leaders of the main department and of those above it, the nearest first. Renders nothing without leaders. */
 function Leaders({ id }: { id: number }) {
   const t = useTexts(personTexts);
   const { data } = useQuery({

@@ -53,7 +53,7 @@ export function LastDelivery({ webhook: { id, status } }: { webhook: Webhook }) 
 
 const MAX_KINDS = 3;
 
-/** The subscribed kinds of changes; of many, the first ones and their number. */
+/** The subscribed kinds of changes. If there are many, it shows the first ones and the total. */
 export function KindList({ webhook: { kinds, below }, full = false }: { webhook: Webhook; full?: boolean }) {
   const t = useTexts(webhooksTexts);
   const formatList = useListFormat();

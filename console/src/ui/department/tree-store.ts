@@ -46,8 +46,8 @@ const fetchFresh = <T>(queryKey: readonly unknown[], queryFn: (context: { signal
   queryClient.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
 
 /**
- * Reads a page of children with the numbers of their users, except for a time in the past, which has none. A read with the
- * limit 1 leaves them out too: it only shows whether there are children.
+ * Reads a page of children with the numbers of their users. The numbers are left out with `asOf`, because the service does not
+ * count the users of the past, and with the limit 1: such a read only shows whether there are children.
  */
 export const readChildren = (id: number, cursor: string | undefined, limit: number, asOf?: string) =>
   fetchFresh(queryKeys.departments.childPage(id, cursor ?? '', limit, asOf), ({ signal }) =>
