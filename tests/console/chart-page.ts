@@ -34,7 +34,7 @@ export async function startChart(fixture: ConsoleFixture) {
   return { fixture, admin, credentials: credentialsOf(admin) };
 }
 
-/** Moves what a tenant has recorded so far three days back. The ledger takes the time from the database. */
+/** Moves the changes of a tenant three days into the past, with SQL: the database sets their times. */
 const moveChangesBack = ({ superuser }: Service, { tenantId }: Client) =>
   superuser`update banyan.changes set time = time - interval '3 days' where tenant_id = ${tenantId}`;
 

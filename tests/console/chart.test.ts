@@ -24,7 +24,7 @@ test('the chart shows three levels with leaders and user counts; a card links to
   expectNoCspViolations(page);
 });
 
-test('administrators open the chart as it was at the end of a day, and what has been deleted since then', async () => {
+test('administrators open the chart as it was at the end of a day, with departments that were deleted later', async () => {
   const { admin, day } = await startPastChart(fixture);
   const page = await fixture.logIn(credentialsOf(admin), '/chart');
   await card(page, '新总部，负责人 王芳，1 人').waitFor();

@@ -1,4 +1,4 @@
-// Only with test:long: it repeats rules of other screens for departments, and on a phone; departments-edit.test.ts covers the form, members.test.ts the list of members.
+// Only with test:long: it repeats rules of other screens for departments, and on a phone; departments-edit.test.ts covers the form, members.test.ts a link in the list of members.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, PHONE, startConsole } from '../support/console.ts';

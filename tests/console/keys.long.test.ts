@@ -74,7 +74,7 @@ test('a key is disabled, enabled and deleted, and marked when it has expired', a
   expectError(await admin.get(`${KEYS}/${keyId}`), 404, 'KEY_NOT_FOUND');
 });
 
-test('editing keeps the exact expiry and permissions that the form does not offer; a conflict can be resolved', async () => {
+test('editing keeps the exact expiry and the permissions; a conflict can be resolved', async () => {
   const admin = await service.createTenant();
   const permissions = ['dept:read', 'quota:use'];
   const expiresTime = '2099-05-06 07:08:09';

@@ -27,7 +27,7 @@ const chooseAction = async (page: Page, name: string, action: string) => {
     .click();
   await page.getByRole('menuitem', { name: action }).click();
 };
-/** antd's options have no role that says which ones are visible. */
+/** Finds the option by its class: its role does not tell antd's visible options from the hidden ones. */
 const chooseUser = async (page: Page, text: string, name: string) => {
   await page.getByRole('dialog').getByRole('combobox').fill(text);
   await page.locator('.ant-select-item-option').filter({ hasText: name }).click();

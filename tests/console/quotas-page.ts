@@ -6,11 +6,11 @@ import type { Client, Service } from '../support/service.ts';
 
 export const QUOTAS = '/system/quota-api';
 
-/** What 上海分公司 used of enterpriseQuery on each of the last days, today first. */
+/** The amounts of enterpriseQuery that 上海分公司 used on each of the last 28 days, today first. */
 export const AMOUNTS = Array.from({ length: 28 }, (_, n) => 18 + ((n * 7) % 13));
 export const USED = AMOUNTS.reduce((sum, amount) => sum + amount, 0);
 
-/** Writes uses of the last days, one a day, and counts them. The first is that of today. */
+/** Inserts one use for each of the last days and sets the counter to their sum. The first amount is that of today. */
 async function insertDailyUses(
   { superuser }: Service,
   { tenantId }: Client,
@@ -42,7 +42,7 @@ export async function startQuotas(fixture: ConsoleFixture) {
     operator,
   );
   const other = await service.createTenant({ tenantName: '北京分公司', quotaBo: { merchant: 50 } }, operator);
-  const idle = await service.createTenant({ tenantName: '广州分公司', quotaBo: { businessReport: 300 } }, operator);
+  const third = await service.createTenant({ tenantName: '广州分公司', quotaBo: { businessReport: 300 } }, operator);
   const users = await Promise.all(
     [
       ['lan', '王兰'],
@@ -51,7 +51,7 @@ export async function startQuotas(fixture: ConsoleFixture) {
   );
   await insertDailyUses(service, company, 'enterpriseQuery', AMOUNTS, users);
   await insertDailyUses(service, other, 'merchant', [30, 18]);
-  await insertDailyUses(service, idle, 'businessReport', [3]);
+  await insertDailyUses(service, third, 'businessReport', [3]);
   await operator.put(`${QUOTAS}/apiCalls?tenantId=${company.tenantId}`, {
     total: 100_000,
     period: 'month',
@@ -62,5 +62,5 @@ export async function startQuotas(fixture: ConsoleFixture) {
   const rowOf = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
   const quotaOf = async (client: Client, quota: string) =>
     (await client.get(QUOTAS)).data.find((each: { quota: string }) => each.quota === quota);
-  return { service, page, operator, company, other, idle, rowOf, quotaOf };
+  return { service, page, operator, company, other, third, rowOf, quotaOf };
 }

@@ -14,7 +14,7 @@ import { credentialsOf } from './departments-page.ts';
 import { QUOTAS, startQuotas, USED } from './quotas-page.ts';
 
 await avoidMidnight();
-const { service, page, operator, company, idle, rowOf, quotaOf } = await startQuotas(await startConsole());
+const { service, page, operator, company, third, rowOf, quotaOf } = await startQuotas(await startConsole());
 
 test('the quotas of a tenant show what is used, reserved and left, and when they reset', async () => {
   await logInOnPage(page, credentialsOf(company), '/quotas');
@@ -36,9 +36,9 @@ test('the quotas of a tenant show what is used, reserved and left, and when they
 test('an archived use has no button to refund it', async () => {
   await service.superuser`
     insert into banyan.quota_uses_archive (tenant_id, use_id, quota, amount, subject, time, day, actor_tenant_id, counted)
-    select ${idle.tenantId}, 1, 'businessReport', 7, 'long ago', t.time, t.time::date, ${idle.tenantId}, '{}'
+    select ${third.tenantId}, 1, 'businessReport', 7, 'long ago', t.time, t.time::date, ${third.tenantId}, '{}'
     from (select now() - interval '1 year' as time) t`;
-  await logInOnPage(page, credentialsOf(idle), '/quotas/businessReport');
+  await logInOnPage(page, credentialsOf(third), '/quotas/businessReport');
   const [recent, archived] = ['91310000MA1FL0000X', 'long ago'].map((subject) =>
     page.locator('.quotas-uses li', { hasText: subject }),
   );

@@ -71,7 +71,7 @@ test('a member cannot open screens for administrators, and the navigation does n
     await page.getByRole('heading', { level: 1, name: '页面不存在' }).waitFor();
     await navigate(page, path, 'replace');
     await page.getByText('仅管理员可访问此页面').waitFor();
-    // The title says which screen it is.
+    // The screen still has a title.
     await page.getByRole('heading', { level: 1 }).waitFor();
   }
 });

@@ -1,4 +1,4 @@
-// Only with test:long: each test loads the page anew; session.test.ts covers a lost connection, contract/console-files.test.ts unknown addresses.
+// Only with test:long: it needs pages that have not loaded the screens yet; session.test.ts covers a lost connection, contract/console-files.test.ts unknown addresses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// Only with test:long: it takes the README's pictures, which needs the demonstration data; the tests of each screen cover the screens.
+// Only with test:long: it opens the screens of the README's pictures with the demonstration data; the tests of each screen cover the screens.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

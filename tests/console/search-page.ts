@@ -15,7 +15,7 @@ export async function openSearch(page: Page, text = ''): Promise<void> {
   if (text) await field(page).fill(text);
 }
 
-/** Creates two departments with the same name, a person and a child tenant. */
+/** Creates two departments with the same name below different parents, a person and a child tenant. */
 export async function startSearch(fixture: ConsoleFixture) {
   const { service } = fixture;
   const admin = await service.createTenant({ tenantName: '华星集团' });

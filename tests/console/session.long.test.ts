@@ -13,7 +13,7 @@ const { fixture, page, other, superuser, expireTokens, root, createUser, session
 
 const myAccount = (tab: Page) => tab.getByRole('heading', { level: 1, name: '个人中心' });
 
-test('a token that expires on a slow connection is refreshed at login, in a tab that borrows it and after a reload', async () => {
+test('a token that expires on a slow connection is refreshed at login, in another tab and after a reload', async () => {
   const page = await fixture.newPage();
   await createUser('yu');
   let slowRequests = 1;
@@ -26,11 +26,11 @@ test('a token that expires on a slow connection is refreshed at login, in a tab 
   await myAccount(page).waitFor();
   assert.ok(slowRequests <= 0);
   slowRequests = 2;
-  const borrower = await page.context().newPage();
-  await borrower.goto('/me');
-  await myAccount(borrower).waitFor();
+  const newTab = await page.context().newPage();
+  await newTab.goto('/me');
+  await myAccount(newTab).waitFor();
   assert.ok(slowRequests <= 0);
-  await borrower.close();
+  await newTab.close();
   slowRequests = 2;
   await page.reload();
   await myAccount(page).waitFor();

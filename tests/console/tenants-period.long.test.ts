@@ -30,7 +30,7 @@ test('a tenant has the same state in the table, the tree, the timeline and on it
     ['停用分部', '停用'],
   ] as const;
   for (const [name, state] of states) assert.equal(await row(name).locator('.status-tag').innerText(), state);
-  // Not all of them can be renewed.
+  // The actions are aligned although not every tenant has the button for a renewal.
   await expectAlignedActions(page);
   await page.getByRole('tree').getByRole('treeitem', { name: '榕树集团' }).locator('.tree-caret').click();
   for (const [name, state] of states.slice(1))
