@@ -114,7 +114,7 @@ export const someMatch = weighted<Match>(
   [1, 'any'],
   [1, 'listed'],
 );
-/** An If-Match from the ETags that the service returned for a record, or none if there are none yet. */
+/** An If-Match header: `*`, an unknown ETag, or the newest or oldest that the service has returned for the record, if any. */
 export function ifMatchOf(state: State, path: string, match: Match): string | undefined {
   if (match === undefined) return undefined;
   if (match === 'any') return '*';

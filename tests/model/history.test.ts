@@ -40,7 +40,7 @@ for (const seed of seeds(scale(1, 2))) {
       status: pick(['0', '0', '0', '0', '1']),
     });
     const oneOf = (ids: string[]) => (ids.length > 0 ? pick(ids) : '1');
-    /** Some of the ids, or all of them in the long run. */
+    /** Returns some of the ids; with test:long, all of them. */
     const someOf = (ids: string[], count: number) => {
       const from = below(ids.length + 1);
       return isLong ? ids : [...ids.slice(from), ...ids.slice(0, from)].slice(0, count);
