@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { startHome } from './home-page.ts';
+import { holdMessage, undo } from './undo-message.ts';
 
 await avoidMidnight();
 const { fixture, credentials } = await startHome(await shareConsole());
@@ -40,6 +41,11 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   // Both problems can be fixed on this screen, and then disappear from the list.
   await page.getByRole('button', { name: '续期：北京分公司' }).click();
   const renewal = page.getByRole('dialog', { name: '为“北京分公司”续期' });
+  await renewal.getByRole('button', { name: '续期' }).click();
+  await listItem('北京分公司').waitFor({ state: 'detached' });
+  await holdMessage(page, '“北京分公司”已续期');
+  await undo(page, '“北京分公司”已续期');
+  await page.getByRole('button', { name: '续期：北京分公司' }).click();
   await renewal.getByRole('button', { name: '续期' }).click();
   await listItem('北京分公司').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: '调整名额：广州分公司' }).click();

@@ -3,8 +3,8 @@ import { defineTexts } from '../language.ts';
 
 /** A permission that a key can have. */
 export type Permission = KeyInput['permissions'][number];
-/** Permissions that users have, but keys cannot. */
-type UserPermission = 'role:write' | 'key:write';
+/** A permission that users have, but keys cannot. No operation requires `role:write` yet, so it is not shown. */
+type UserPermission = 'key:write';
 
 /** What each permission allows, as an administrator would say it. */
 export const permissionTexts = defineTexts({
@@ -15,7 +15,6 @@ export const permissionTexts = defineTexts({
     'user:write': '管理用户',
     'tenant:read': '查看租户',
     'tenant:write': '管理租户',
-    'role:write': '管理角色',
     'key:write': '管理 API 密钥',
     'webhook:write': '管理 Webhook',
     'change:read': '查看变更记录',
@@ -34,7 +33,6 @@ export const permissionTexts = defineTexts({
     'user:write': 'Manage users',
     'tenant:read': 'View tenants',
     'tenant:write': 'Manage tenants',
-    'role:write': 'Manage roles',
     'key:write': 'Manage API keys',
     'webhook:write': 'Manage webhooks',
     'change:read': 'View changes',

@@ -57,10 +57,9 @@ export function usePatchTenant<F extends Field>({ id, field, label, format, succ
       });
     },
     invalidates: affectedBy.tenants,
-    onSuccess: (outcome, value) => {
-      if (outcome !== 'saved') return;
-      notify.success(successMessage(value));
-      onClose();
+    successMessage: (outcome, value) => (outcome === 'saved' ? successMessage(value) : undefined),
+    onSuccess: (outcome) => {
+      if (outcome === 'saved') onClose();
     },
   });
   const save = (value: Tenant[F]) => {
