@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { avoidMidnight } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, logIn, PHONE, startConsole } from '../support/console.ts';
+import { databaseTime } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { createDepartments, credentialsOf, nameBoss } from './departments-page.ts';
 
@@ -36,7 +37,7 @@ test('the diff reads departments and users with one request each, and names oper
   const zhu = await create('zhu', '李竹');
   const movers = [await create('m1', '甲一'), await create('m2', '甲二'), await create('m3', '甲三', closed)];
   assert.equal((await admin.patch(`/system/dept-api/${left}`, { leaderId: lan, leader: '负责人甲' })).code, 200);
-  const from = new Date().toISOString();
+  const from = await databaseTime(service);
   assert.equal((await admin.patch(`/system/dept-api/${left}`, { leaderId: zhu })).code, 200);
   for (const id of movers)
     assert.equal((await admin.patch(`/system/user-api/${id}`, { deptId: Number(right) })).code, 200);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
+import { databaseTime } from '../support/expect.ts';
 import { createdLink, diffCard, editDepartment, startChanges } from './changes-page.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
@@ -84,7 +85,7 @@ test('the diff lists users who were created, moved, changed or deleted, and the 
   const { left, right } = await createDepartments(admin, { left: { deptName: '左区' }, right: { deptName: '右区' } });
   const create = (userName: string, nickName: string) => admin.createUser({ userName, nickName, deptId: left });
   const [moved, edited, gone] = [await create('m', '甲一'), await create('e', '乙二'), await create('g', '丙三')];
-  const from = new Date().toISOString();
+  const from = await databaseTime(fixture.service);
   const editUser = async (id: string, changes: object) => {
     const { data } = await admin.get(`/system/user-api/${id}`);
     assert.equal((await admin.put('/system/user-api', { ...data, ...changes })).code, 200);

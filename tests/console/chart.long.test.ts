@@ -113,7 +113,7 @@ test('the keyboard moves through the chart, expands and collapses subtrees, and 
   await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
 });
 
-test('the SVG and PNG exports show the expanded cards, a title and the date, in light colours even in dark mode', async () => {
+test('the SVG, PNG and PDF exports show the expanded cards, a title and the date, in light colours even in dark mode', async () => {
   const page = await fixture.logIn(credentials, '/chart', { dark: true });
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
@@ -135,7 +135,11 @@ test('the SVG and PNG exports show the expanded cards, a title and the date, in 
   assert.equal(drawn.wrong, 0);
   for (const text of ['云杉科技有限公司', '移动端小组', '陈晓东', '晓东', '3 人', '停用', `组织架构图 · ${today}`])
     assert.ok(drawn.texts.includes(text), text);
-  assert.doesNotMatch(svg.content.toString('utf8'), /var\(|style=/);
+  const source = svg.content.toString('utf8');
+  assert.doesNotMatch(source, /var\(|style=/);
+  const colours = new Set([...source.matchAll(/(?:fill|stroke)="(#[0-9a-f]+)"/g)].map(([, colour]) => colour));
+  // The background, the text and the lines of the palette for print.
+  for (const colour of ['#ffffff', '#1f1f1f', '#a9b5ad']) assert.ok(colours.has(colour), [...colours].join());
   const overlaps = drawn.positions.flatMap(([x = 0, y = 0], n) =>
     drawn.positions.slice(n + 1).filter(([a = 0, b = 0]) => Math.abs(a - x) < 208 && Math.abs(b - y) < 76),
   );

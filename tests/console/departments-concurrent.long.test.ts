@@ -203,5 +203,5 @@ test('an open department that someone else deletes is reported with a link to it
   await fixture.logIn({ ...credentialsOf(admin), username: 'reader' }, `/departments/${web}`, { language: 'en' });
   await alert.getByText('The department does not exist or has been deleted').waitFor();
   await alert.getByRole('link', { name: 'Back to the department tree' }).click();
-  assert.equal(new URL(page.url()).pathname, '/departments');
+  await page.waitForURL('**/departments');
 });

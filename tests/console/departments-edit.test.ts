@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoAxeViolations, shareConsole, visit } from '../support/console.ts';
 import { createCompany, credentialsOf, row, startDrag, tree } from './departments-page.ts';
+import { waitForAnimations } from './page-actions.ts';
 
 const fixture = await shareConsole();
 const { service } = fixture;
@@ -76,6 +77,7 @@ test('a member can view the tree but not edit it', async () => {
     assert.equal(await page.getByRole('button', { name }).count(), 0, name);
   assert.equal(await page.getByRole('tab', { name: '成员' }).count(), 0);
   await startDrag(page, row(page, '市场部'), row(page, '研发部'), 'into');
+  await waitForAnimations(page);
   assert.equal(await page.locator('.tree-drag-label').count(), 0);
   await page.mouse.up();
   await tree(page).focus();

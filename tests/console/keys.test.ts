@@ -71,7 +71,9 @@ test('the form offers every permission that an operation requires of a key', asy
   assert.ok(required.includes('dept:read'));
   const admin = await service.createTenant();
   await logInOnPage(page, credentialsOf(admin), '/keys?key=new');
-  const offered = await dialogOf('新建 API 密钥').locator('.keys-permission-group code').allInnerTexts();
+  const codes = dialogOf('新建 API 密钥').locator('.keys-permission-group code');
+  await codes.first().waitFor();
+  const offered = await codes.allInnerTexts();
   // A key can have neither of these.
   const expected = new Set(required.filter((each) => each !== 'key:write' && each !== 'role:write'));
   assert.deepEqual([...offered].sort(), [...expected].sort());

@@ -1,4 +1,4 @@
-// Only with test:long: it measures many screens with long names; login.test.ts covers the width of the screens on a phone.
+// Only with test:long: it measures every screen with long names; login.test.ts covers the width of the screens on a phone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -7,7 +7,7 @@ import { DESKTOP, logInOnPage, navigate, PHONE, startConsole } from '../support/
 import { waitFor } from '../support/wait.ts';
 import { waitForAnimations } from './page-actions.ts';
 
-/** The main screens are tested with names of the maximum length, without spaces. */
+/** Every screen is tested with names of the maximum length, without spaces. */
 
 const fixture = await startConsole({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const { service } = fixture;
@@ -55,12 +55,13 @@ async function openScreen(path: string, heading: string): Promise<void> {
 }
 
 for (const { kind, word } of NAMES)
-  test(`a name of 100 characters fits on the main screens: ${kind}`, async () => {
+  test(`a name of 100 characters fits on every screen: ${kind}`, async () => {
     const long = (length: number) => word.repeat(100).slice(0, length);
     const admin = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: dateInDays(1) });
     const child = await service.createTenant({ tenantName: long(99), endTime: dateInDays(1), accountCount: 1 }, admin);
     const dept = await admin.createDepartment({ deptName: long(100), leader: long(50) });
     await admin.createDepartment({ deptName: long(99), parentId: dept });
+    await admin.delete(`/system/dept-api/${await admin.createDepartment({ deptName: long(98), parentId: dept })}`);
     const user = { userName: long(50), nickName: long(50), email: `${long(50)}@example.com`, roles: ['admin'] };
     const person = await admin.createUser({ ...user, deptId: dept });
     await admin.createUser({ userName: long(49), nickName: long(50), deptId: dept });
@@ -80,10 +81,17 @@ for (const { kind, word } of NAMES)
       ['/people', '人员'],
       [`/people?person=${person}`, '人员'],
       [`/people?tenantId=${child.tenantId}`, '人员'],
+      [`/people/${person}`, long(50)],
+      ['/import/people', '导入用户'],
       ['/tenants', '租户'],
       [`/tenants/${child.id}`, long(99)],
       [`/tenants/${child.id}/edit`, long(99)],
+      ['/tenants/new', '新建租户'],
+      ['/quotas', '配额'],
       ['/changes', '变更'],
+      ['/changes/diff', '组织架构对比'],
+      ['/changes/tree', '历史组织架构'],
+      ['/deleted', '已删除'],
       [`/webhooks/${webhook}`, long(100)],
       ['/webhooks', 'Webhook'],
       [`/webhooks?form=${webhook}`, 'Webhook'],

@@ -52,26 +52,26 @@ test('a member cannot open screens for administrators, and the navigation does n
   await page.getByText('您好，普通人').waitFor();
   const links = await page.getByRole('navigation').getByRole('link').allTextContents();
   assert.deepEqual(links, ['首页', '部门', '组织架构图']);
-  for (const path of [
-    '/people',
-    `/people/${id}`,
-    '/tenants',
-    `/tenants/${admin.id}`,
-    '/changes',
-    '/changes/diff',
-    '/changes/tree',
-    '/chart?day=2020-01-01',
-    '/deleted',
-    '/webhooks',
-    '/keys',
-    '/quotas',
-    '/import/people',
-  ]) {
+  for (const [path, heading] of [
+    ['/people', '人员'],
+    [`/people/${id}`, '用户'],
+    ['/tenants', '租户'],
+    [`/tenants/${admin.id}`, '租户'],
+    ['/changes', '变更记录'],
+    ['/changes/diff', '组织架构对比'],
+    ['/changes/tree', '历史组织架构'],
+    ['/chart?day=2020-01-01', '组织架构图'],
+    ['/deleted', '已删除'],
+    ['/webhooks', 'Webhook'],
+    ['/keys', 'API 密钥'],
+    ['/quotas', '配额'],
+    ['/import/people', '导入用户'],
+  ] as const) {
     await navigate(page, '/nowhere');
     await page.getByRole('heading', { level: 1, name: '页面不存在' }).waitFor();
     await navigate(page, path, 'replace');
     await page.getByText('仅管理员可访问此页面').waitFor();
-    // The screen still has a title.
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    // The title is that of the screen.
+    await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
   }
 });

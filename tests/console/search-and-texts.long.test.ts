@@ -50,8 +50,9 @@ test('the audit log filters by part of a user name while it is typed', async () 
   const page = await fixture.logIn(credentials, '/changes');
   const list = page.getByRole('region', { name: '变更' });
   await list.getByRole('listitem').first().waitFor();
+  const filtered = page.waitForResponse(/[?&]by=OS(&|$)/);
   await list.getByRole('combobox', { name: '操作人' }).fill('OS');
-  await page.waitForURL(/by=OS/);
+  await (await filtered).finished();
   await list.getByRole('listitem').first().waitFor();
   await list.getByRole('combobox', { name: '操作人' }).fill('osx');
   await list.getByText('没有符合条件的变更').waitFor();

@@ -40,7 +40,8 @@ test('a child tenant is created on one page; its administrator logs in with the 
   await fillDate(page, '开始日期', dateInDays(-10));
   await fillDate(page, '结束日期', dateInDays(-20));
   await page.getByText('结束日期不能早于开始日期').waitFor();
-  await fillDate(page, '结束日期', dateInDays(40));
+  const endTime = dateInDays(40);
+  await fillDate(page, '结束日期', endTime);
   await page.getByLabel('不限').uncheck();
   await page.getByLabel('用户名额').fill('5');
   await page.getByLabel('用户名', { exact: true }).fill('wangmin');
@@ -92,7 +93,7 @@ test('a child tenant is created on one page; its administrator logs in with the 
       created.quotaBo.enterpriseQuery,
       created.ruleBo.modelZr,
     ],
-    [dateInDays(40), 5, '300, 100, 200', 1000, '{"min": 3}'],
+    [endTime, 5, '300, 100, 200', 1000, '{"min": 3}'],
   );
   // Menus are shown with their names in BANYAN_MENU_NAMES, others with their numbers.
   for (const menu of ['报表中心', '系统管理', '200']) await page.locator('.tenants-menus').getByText(menu).waitFor();

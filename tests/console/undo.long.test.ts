@@ -51,6 +51,7 @@ test('one undo restores several users who were deleted one by one', async () => 
   const dialog = page.getByRole('dialog').last();
   await dialog.getByRole('button', { name: '删除' }).click();
   await dialog.getByText('2 人全部完成').waitFor();
+  await holdMessage(page, '2 人全部完成');
   await undo(page, '2 人全部完成');
   const departments = await Promise.all(ids.map(async (id) => (await admin.get(`/system/user-api/${id}`)).data.deptId));
   assert.deepEqual(departments, [Number(web), Number(market)]);
