@@ -50,7 +50,7 @@ test('the audit log filters by part of a user name while it is typed', async () 
   const page = await fixture.logIn(credentials, '/changes');
   const list = page.getByRole('region', { name: '变更' });
   await list.getByRole('listitem').first().waitFor();
-  const filtered = page.waitForResponse(/[?&]by=OS(&|$)/);
+  const filtered = page.waitForResponse(/[?&]byPart=OS(&|$)/);
   await list.getByRole('combobox', { name: '操作人' }).fill('OS');
   await (await filtered).finished();
   await list.getByRole('listitem').first().waitFor();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
+import { connectWithoutDeadline } from '../support/database.ts';
 import { DEPTS } from '../support/expect.ts';
 import { launch, logIn, newDataFolder, project } from '../support/process.ts';
 import { report } from '../support/scale.ts';
@@ -33,7 +33,7 @@ test('streaming 1,000,000 departments grows the process by at most 170 MB, uncol
   });
   const { base } = await run.ready();
   const admin = await logIn(base, PASSWORD);
-  const sql = connectOwner({ url: superuserUrl });
+  const sql = connectWithoutDeadline({ url: superuserUrl });
   await insertDepartments(sql, '000000', {
     first: 1_000_000,
     count: 898_999,

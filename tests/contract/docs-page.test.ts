@@ -5,10 +5,13 @@ import { type ApiResponse, shareService } from '../support/service.ts';
 const service = await shareService();
 const get = (path: string) => service.anonymous.get(path);
 
+const page = await get('/docs');
+const linked = [...page.text.matchAll(/\b(?:src|href)\s*=\s*["']([^"']+)["']/g)].map(
+  ([, address = '']) => new URL(address, `${service.base}/docs`),
+);
 /** The page and everything that it loads, by path. */
-const pages = new Map<string, ApiResponse>([['/docs', await get('/docs')]]);
-const html = pages.get('/docs')?.text ?? '';
-const linked = [...html.matchAll(/\b(?:src|href)\s*=\s*["']([^"']+)["']/g)].map(([, address = '']) => address);
+const pages = new Map<string, ApiResponse>([['/docs', page]]);
+for (const { pathname } of linked) pages.set(pathname, await get(pathname));
 
 test('the API reference is served at /docs and /docs/', async () => {
   for (const path of ['/docs', '/docs/']) {
@@ -19,16 +22,18 @@ test('the API reference is served at /docs and /docs/', async () => {
   }
 });
 
-test('the page loads scripts and styles only from the service itself', async () => {
-  assert.ok(linked.some((address) => address.endsWith('.js')) && linked.some((address) => address.endsWith('.css')));
-  for (const address of linked) {
-    const url = new URL(address, `${service.base}/docs`);
-    assert.equal(url.origin, service.base, address);
-    const response = await get(url.pathname);
-    assert.equal(response.status, 200, address);
-    assert.ok(response.text.length > 0);
-    assert.match(String(response.headers['content-type']), address.endsWith('.js') ? /javascript/ : /css|image/);
-    pages.set(url.pathname, response);
+test('the page loads scripts and styles only from the service itself', () => {
+  for (const kind of ['.js', '.css'])
+    assert.ok(
+      linked.some(({ pathname }) => pathname.endsWith(kind)),
+      kind,
+    );
+  for (const { origin, pathname } of linked) {
+    assert.equal(origin, service.base, pathname);
+    const { status, text, headers } = pages.get(pathname) as ApiResponse;
+    assert.equal(status, 200, pathname);
+    assert.ok(text.length > 0);
+    assert.match(String(headers['content-type']), pathname.endsWith('.js') ? /javascript/ : /css|image/);
   }
 });
 

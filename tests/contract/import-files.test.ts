@@ -99,7 +99,7 @@ test('columns are found by either language, by an alias, below a title, or by th
   assert.deepEqual(data.columns[2], { field: 'orderNum', column: 'C', header: 'Display order' });
 });
 
-test('a date, a formula without a result and a number in scientific notation are errors that say how to correct the cell', async () => {
+test('a date, an error value, a formula without a result and a number in scientific notation are errors that say what to correct', async () => {
   const cells = new Map([
     ['2,1', { formula: 'B1&"x"', value: null }],
     ['3,1', { value: '#N/A', type: 'error' }],
@@ -121,6 +121,7 @@ test('a date, a formula without a result and a number in scientific notation are
   );
   assert.match(rows[0]?.errors[0]?.msg ?? '', /^负责人 is a date\. Format the cell as text/);
   assert.match(rows[1]?.errors[0]?.msg ?? '', /formula without a stored result/);
+  assert.match(rows[2]?.errors[0]?.msg ?? '', /is a formula error\. Enter the value instead/);
   const [lost] = await preview(
     csv([
       ['部门路径', '联系电话'],

@@ -42,6 +42,8 @@ describe('A patch of a department', () => {
       deptName: 'R&D',
       orderNum: -1,
       leader: '李四',
+      phone: '13900000000',
+      email: 'other@example.com',
       status: '0',
     })) {
       expectOk(await admin.patch(`${DEPTS}/${id}`, { [name]: value }));

@@ -138,7 +138,7 @@ test('the screen of users lists, creates, changes and deletes', async () => {
   const totalOf = async (query: string) => (await list(query)).total;
   assert.equal(await totalOf('&phonenumber=139000&userName=wang&status=0'), 1);
   assert.equal(await totalOf('&phonenumber=138'), 0);
-  // Times are local times of the configured zone, which may differ from that of the process.
+  // Times are local times of the configured zone, which differs from that of the process.
   const created = String(user.createTime);
   const createdDuring = (from: string, to: string) =>
     totalOf(`&userName=wang&${new URLSearchParams({ 'params[beginTime]': from, 'params[endTime]': to })}`);
