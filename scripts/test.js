@@ -104,6 +104,9 @@ try {
   // The long run repeats some files of the console in Firefox if it is installed.
   if (isLong && !IS_FIREFOX && findFirefox()) {
     process.env.BANYAN_TEST_BROWSER = 'firefox';
+    const files = createQueue([]).map(nameOf);
+    const missing = FIREFOX_FILES.filter((file) => !files.includes(file));
+    if (missing.length > 0) throw new Error(`These files of FIREFOX_FILES do not exist: ${missing}`);
     queue.push(...createQueue(words).filter((file) => FIREFOX_FILES.includes(nameOf(file))));
     await phase('tests in Firefox', runQueue);
   }

@@ -29,7 +29,7 @@ export const FIREFOX_FILES = [
   'console/restore',
   'console/restore.long',
   'console/role-change',
-  'console/session-user-switch.long',
+  'console/session-user-switch',
   'console/tenants',
   'console/unchanged-saves',
 ];
