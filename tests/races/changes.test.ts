@@ -40,7 +40,8 @@ async function readDuring(
     await write();
     const reading = read();
     await waitFor('the reader waits for the other node', async () => {
-      const waits = await tx`
+      // A transaction would keep its first snapshot of pg_stat_activity.
+      const waits = await service.owner`
         select from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.datname = current_database()`;
       return waits.length === 1;
     });

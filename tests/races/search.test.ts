@@ -21,7 +21,7 @@ test('after an acknowledged change every node finds the new name and no longer t
   await Promise.all(
     ['东', '南', '西', '北'].map(async (side) => {
       const parentId = await admin.createDepartment({ deptName: `${side}厂` });
-      const deptId = await admin.createDepartment({ parentId, deptName: '零' });
+      const deptId = await admin.createDepartment({ parentId, deptName: `${side}线零` });
       const userId = await admin.createUser({ userName: `u${side}`, nickName: `${side}方零`, deptId });
       const number = (n: number) => [...String(n)].map((digit) => '零一二三四五六七八九'[Number(digit)]).join('');
       for (let n = 1; n <= rounds; n++) {

@@ -87,8 +87,8 @@ const RESTORE_TO_DELETED = 'restored to another parent, that parent deleted with
 test('a revert that runs concurrently with a move, delete, create or join keeps the tree valid', async (t) => {
   const admin = await service.createTenant();
   const tally = new Tally();
-  const user = await admin.createUser({ userName: 'joins' });
   await runConcurrently(3, scale(12, 600), async (round) => {
+    const user = await admin.createUser({ userName: `joins${round}` });
     const [home, away] = [await admin.createDepartment(), await admin.createDepartment()];
     const id = await admin.createDepartment({ parentId: home });
     const changed = async (response: Promise<ApiResponse>, of = id) => {
