@@ -98,8 +98,10 @@ export const connectOwner = (
 ): Sql => connect(target, { onLost }, everyConnection, connectMs);
 
 /** Opens a connection to a database that is not ours, with the settings of its own role. */
-export const connectForeign = (url: string): Sql =>
-  connect({ url }, { onLost: () => {} }, {}, defaultConnectionTiming.connectMs);
+export const connectForeign = (
+  url: string,
+  { connectMs }: Pick<ConnectionTiming, 'connectMs'> = defaultConnectionTiming,
+): Sql => connect({ url }, { onLost: () => {} }, {}, connectMs);
 
 export interface ConnectionListener {
   onOpen?: (socket: net.Socket) => void;

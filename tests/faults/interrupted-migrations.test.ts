@@ -3,11 +3,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
 import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
 import { after } from '../support/cleanup.ts';
-import { CHEAP_HASH, NO_DEADLINES } from '../support/database.ts';
+import { CHEAP_HASH, connectWithoutDeadline, NO_DEADLINES } from '../support/database.ts';
 import { project, startOnDatabase } from '../support/process.ts';
 import { isLong, report } from '../support/scale.ts';
 import { createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
@@ -15,8 +14,8 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 
 test('the next start completes a migration that was interrupted halfway, and keeps existing data', async (t) => {
   const { databaseUrl, superuserUrl } = await createEmptyDatabase();
-  const superuser = connectOwner({ url: superuserUrl });
-  const owner = connectOwner({ url: databaseUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
+  const owner = connectWithoutDeadline({ url: databaseUrl });
   after(() => Promise.all([superuser.end(), owner.end()]));
   const optionsWith = (lines: string[]) => ({
     databaseUrl,

@@ -60,6 +60,7 @@ test('connections that break at commits under load lose no acknowledged write an
   for (let cut = 0; cut < cuts; cut++) {
     // Only transactions of requests contain a request id, not those of background work.
     proxy.cuts.push({ moment: pick(commitMoments), of: '"requestId":' });
+    await waitFor('the connection was cut', () => proxy.cuts.length === 0);
     await writer.waitForAcknowledged(3);
   }
   report(t, { cuts, ...(await writer.check()), ...writer.tally.counts, seed: firstSeed });

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
 import { after } from '../support/cleanup.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { startOnDatabase } from '../support/process.ts';
 import { report, Tally } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
@@ -12,7 +11,7 @@ import { waitFor } from '../support/wait.ts';
 test('on SIGTERM under load the service answers every accepted request and stops', async (t) => {
   const stops = 10;
   const { databaseUrl, superuserUrl } = await createDatabase();
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   after(() => superuser.end());
   const tally = new Tally();
   /** Departments whose requests got no response, and so must not have been executed. */

@@ -1,9 +1,9 @@
 // Only with test:long: the services are processes that are killed or stopped, and webhooks.test.ts covers both ways in which a node ends.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectOwner, type Sql } from '../../db/driver.ts';
+import type { Sql } from '../../db/driver.ts';
 import { after } from '../support/cleanup.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { startOnDatabase } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { report } from '../support/scale.ts';
@@ -16,7 +16,7 @@ const KILLS = 10;
 
 async function connectDatabase(): Promise<{ databaseUrl: string; superuser: Sql }> {
   const { databaseUrl, superuserUrl } = await createDatabase();
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   after(() => superuser.end());
   return { databaseUrl, superuser };
 }

@@ -121,5 +121,5 @@ export function ifMatchOf(state: State, path: string, match: Match): string | un
   if (match === 'other') return '"other"';
   const tags = state.tagsOf(path);
   const tag = match === 'oldest' ? tags[0] : tags.at(-1);
-  return match === 'listed' ? `"other", ${tag}` : tag;
+  return match === 'listed' && tag !== undefined ? `"other", ${tag}` : tag;
 }

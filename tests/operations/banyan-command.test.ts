@@ -50,6 +50,7 @@ test('every npm script for operators is a command, and gets its arguments', () =
   const programs = Object.entries<string>(scripts).flatMap(([name, line]) =>
     /node dist\/server\/cli\/[\w-]+\.js$/.test(line) ? [name] : [],
   );
+  assert.ok(programs.includes('backup'), String(programs));
   assert.deepEqual(
     programs.filter((name) => !Object.hasOwn(COMMANDS, name)),
     [],

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
 import { runDemo } from '../../server/cli/demo-command.ts';
-import { CHEAP_HASH, createDatabase } from '../support/database.ts';
+import { CHEAP_HASH, connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { PASSWORD } from '../support/service.ts';
 
 /** npm run demo, which fills an empty installation. */
@@ -15,7 +14,7 @@ const CHANGES = 300;
 
 test('demonstration data is written with past times, and an error ends the run and removes the triggers that set them', async () => {
   const { databaseUrl, superuserUrl } = await createDatabase();
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   await superuser.unsafe(`
     create function banyan.reject_change() returns trigger language plpgsql as $$ begin raise 'enough'; end $$;
     create trigger reject_change before insert on banyan.changes for each row

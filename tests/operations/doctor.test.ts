@@ -3,7 +3,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner } from '../../db/driver.ts';
 import {
   checkClock,
   checkDisk,
@@ -14,17 +13,18 @@ import {
 } from '../../server/cli/doctor-command.ts';
 import { readConfig } from '../../server/config.ts';
 import { after, afterFile } from '../support/cleanup.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase, NO_DEADLINES } from '../support/database.ts';
 import { newDataFolder } from '../support/process.ts';
 import { createEmptyDatabase } from '../support/service.ts';
 
 /** npm run doctor, with which an operator checks an installation. */
 
 const { databaseUrl, superuserUrl } = await createDatabase();
-const superuser = connectOwner({ url: superuserUrl });
+const superuser = connectWithoutDeadline({ url: superuserUrl });
 afterFile(() => superuser.end());
 /** Brings tables and roles up to date, as a start of the service does. */
-const prepare = async () => (await openDatabase(readConfig({ DATABASE_URL: databaseUrl }))).close();
+const prepare = async () =>
+  (await openDatabase({ ...readConfig({ DATABASE_URL: databaseUrl }), timing: NO_DEADLINES })).close();
 await prepare();
 // The server of the tests runs without autovacuum, which is a finding of its own.
 const AUTOVACUUM = 'bloat        autovacuum is off';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
-import { connectOwner, LOCKS } from '../../db/driver.ts';
+import { LOCKS } from '../../db/driver.ts';
+import { connectWithoutDeadline } from '../support/database.ts';
 import { newDataFolder, start, startOnDatabase } from '../support/process.ts';
 import { createEmptyDatabase } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -42,7 +43,7 @@ test('a start with an unusable DATABASE_URL ends with a message without the pass
 
 test('a service that waits for another node to prepare the tables stops on SIGTERM', async () => {
   const { databaseUrl } = await createEmptyDatabase();
-  const other = connectOwner({ url: databaseUrl });
+  const other = connectWithoutDeadline({ url: databaseUrl });
   await other`select pg_advisory_lock(${LOCKS.migrate})`;
   const run = startOnDatabase(databaseUrl);
   await waitFor('the service waits for the lock', async () => {

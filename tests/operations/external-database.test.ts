@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner, LOCKS } from '../../db/driver.ts';
-import { NO_DEADLINES } from '../support/database.ts';
+import { LOCKS } from '../../db/driver.ts';
+import { connectWithoutDeadline, NO_DEADLINES } from '../support/database.ts';
 import { createEmptyDatabase } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
@@ -65,7 +65,7 @@ test('a server that closes connections or never responds is rejected after one a
 
 test('opening a database can be aborted while another node prepares the tables', async () => {
   const { databaseUrl } = await createEmptyDatabase();
-  const other = connectOwner({ url: databaseUrl });
+  const other = connectWithoutDeadline({ url: databaseUrl });
   await other`select pg_advisory_lock(${LOCKS.migrate})`;
   const stop = new AbortController();
   const opened = openDatabase({ databaseUrl, dataDir: '', timeZone: 'UTC', timing: NO_DEADLINES, signal: stop.signal });

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { connectForeign } from '../../db/driver.ts';
 import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
 import { afterFile } from '../support/cleanup.ts';
+import { NO_DEADLINES } from '../support/database.ts';
 import { expectOk, read, resultOf, TENANTS, USERS } from '../support/expect.ts';
 import { fillRuoyi, insertStatement, RUOYI_PASSWORD, ruoyiHash } from '../support/ruoyi.ts';
 import { createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
@@ -23,7 +24,7 @@ const person = personOf(password);
 /** Creates a RuoYi database with one tenant, in which each department is below the previous one. */
 async function createRuoyi(departments: number, users: number) {
   const { databaseUrl: url } = await createEmptyDatabase();
-  const sql = connectForeign(url);
+  const sql = connectForeign(url, NO_DEADLINES);
   afterFile(() => sql.end());
   const ruoyi = { url, run: (statement: string) => sql.unsafe(statement), close: () => sql.end() };
   const { sys_tenant = [] } = withDefects(

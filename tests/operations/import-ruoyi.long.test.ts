@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
 import { afterFile } from '../support/cleanup.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { launch, project } from '../support/process.ts';
 import { fillRuoyi } from '../support/ruoyi.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
@@ -18,7 +17,7 @@ await fillRuoyi(ruoyi, data.rows, 'id');
 
 test('a run that is killed is continued by the next one', async () => {
   const { databaseUrl, superuserUrl } = await createDatabase();
-  const sql = connectOwner({ url: superuserUrl });
+  const sql = connectWithoutDeadline({ url: superuserUrl });
   const folder = path.join(reports, 'killed');
   const command = path.join(project, 'dist/server/cli/import-ruoyi.js');
   const start = () =>
@@ -29,7 +28,7 @@ test('a run that is killed is continued by the next one', async () => {
     await lock`begin`;
     await lock`lock table banyan.users in share mode`;
     const killed = start();
-    const other = connectOwner({ url: superuserUrl });
+    const other = connectWithoutDeadline({ url: superuserUrl });
     await waitFor('the import waits for the lock', async () => {
       assert.equal(killed.child.exitCode, null, killed.stderr);
       return countLockWaits(other);

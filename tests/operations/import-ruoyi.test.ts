@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
 import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
 import { verifyLedger } from '../../server/ledger/verify.ts';
 import { afterFile } from '../support/cleanup.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { DEPTS, outcomeOf, TENANTS, USERS } from '../support/expect.ts';
 import { createMariadb, missingMariadb } from '../support/mariadb.ts';
 import { fillRuoyi, insertStatement, RUOYI_PASSWORD, ruoyiHash, snowflake } from '../support/ruoyi.ts';
@@ -236,7 +235,7 @@ test('two concurrent runs import every record once', async () => {
   assert.equal(last.status, 0, [...results, last].map(({ output }) => output).join('\n'));
   const { totals } = last.report();
   assert.equal(totals.matching, totals.departments.planned + totals.users.planned);
-  const sql = connectOwner({ url: superuserUrl });
+  const sql = connectWithoutDeadline({ url: superuserUrl });
   const [row] = await sql`select count(*) as tenants from banyan.tenants`;
   assert.equal(row?.tenants, data.codes.length + 1);
   await sql.end();
@@ -276,7 +275,7 @@ test('an import from MariaDB creates the same records as one from PostgreSQL', {
     const { totals } = report();
     assert.deepEqual(totals.inBanyan, { departments: early.departments, users: early.users });
     assert.deepEqual([totals.matching, totals.unexplained], [early.departments + early.users, 0]);
-    const sql = connectOwner({ url: superuserUrl });
+    const sql = connectWithoutDeadline({ url: superuserUrl });
     const [row] = await sql`select leader, dept_name from banyan.departments where external_id = ${d(1)}`;
     assert.deepEqual([row?.leader, row?.dept_name], ['王五', '部门1']);
     const countEngineers = async (database: typeof sql) =>

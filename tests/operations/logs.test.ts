@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
 import { serve } from '../../server/process/serve.ts';
 import { after, afterFile } from '../support/cleanup.ts';
-import { CHEAP_HASH, createDatabase, NO_DEADLINES } from '../support/database.ts';
+import { CHEAP_HASH, connectWithoutDeadline, createDatabase, NO_DEADLINES } from '../support/database.ts';
 import { type Run, startOnDatabase } from '../support/process.ts';
 import { request, sendAndDisconnect, sendRaw } from '../support/raw.ts';
 import { isLong } from '../support/scale.ts';
@@ -31,7 +30,7 @@ async function serveHere(timing = {}) {
 
 /** The tests read the output of one service with the most verbose log level. With test:long it is a process. */
 const { databaseUrl, superuserUrl } = await createDatabase();
-const superuser = connectOwner({ url: superuserUrl });
+const superuser = connectWithoutDeadline({ url: superuserUrl });
 after(() => superuser.end());
 const run = isLong ? startOnDatabase(databaseUrl, { BANYAN_LOG_LEVEL: 'trace' }) : await serveHere();
 const anonymous = await run.ready();

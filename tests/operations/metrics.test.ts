@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { DURATIONS, type Scraped, scrape } from '../support/metrics.ts';
 import { Receiver } from '../support/receiver.ts';
 import { FAST_WEBHOOK_POLLING, shareService, startService } from '../support/service.ts';
-import { waitFor } from '../support/wait.ts';
+import { waitFor, waitForEstablishedConnections } from '../support/wait.ts';
 
 /** The metrics of one process, on the main listener. */
 
@@ -233,7 +233,8 @@ test('while the database is unavailable, the metrics of the process are served',
   const limitConnections = (limit: number) => superuser.unsafe(`alter database "${name}" connection limit ${limit}`);
   await limitConnections(0);
   try {
-    await superuser`select pg_terminate_backend(pid) from pg_stat_activity
+    await waitForEstablishedConnections(superuser);
+    await superuser`select pg_terminate_backend(pid, 300000) from pg_stat_activity
       where datname = ${name} and pid <> pg_backend_pid()`;
     const scraped = await scrape(base);
     assert.equal(scraped.sum('banyan_db_up'), 0);

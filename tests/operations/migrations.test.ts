@@ -6,18 +6,18 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner, LOCKS, type Sql } from '../../db/driver.ts';
+import { LOCKS, type Sql } from '../../db/driver.ts';
 import { readSchema } from '../../db/migrate.ts';
 import { StartupError } from '../../db/startup-error.ts';
 import { after } from '../support/cleanup.ts';
-import { createDatabase, createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase, createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
 import { newDataFolder } from '../support/process.ts';
 import { isLong } from '../support/scale.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 async function prepareDatabase(create = createEmptyDatabase) {
   const { databaseUrl, superuserUrl } = await create();
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   after(() => superuser.end());
   const lines: string[] = [];
   const progress = (line: string) => void lines.push(line);

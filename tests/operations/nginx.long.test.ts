@@ -10,6 +10,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { createCertificate } from '../support/certificate.ts';
 import { afterFile } from '../support/cleanup.ts';
+import { freePorts } from '../support/ports.ts';
 import { newDataFolder, project } from '../support/process.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -18,16 +19,6 @@ import { waitFor } from '../support/wait.ts';
 
 const isInstalled = spawnSync('nginx', ['-v']).error === undefined;
 const HOST = 'org.example.com';
-
-/** Returns a port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Writes the sample as a whole configuration, with other ports, paths and nodes. Returns its folder. */
 function configure(ports: { plain: number; tls: number }, nodes: string[]): string {
@@ -59,7 +50,8 @@ function configure(ports: { plain: number; tls: number }, nodes: string[]): stri
 }
 
 async function startNginx(nodes: string[]) {
-  const ports = { plain: await freePort(), tls: await freePort() };
+  const [plain, tls] = (await freePorts(2)) as [number, number];
+  const ports = { plain, tls };
   const folder = configure(ports, nodes);
   const args = ['-p', folder, '-c', path.join(folder, 'nginx.conf')];
   const check = spawnSync('nginx', ['-t', ...args], { encoding: 'utf8' });

@@ -13,6 +13,7 @@ test('every package that the service imports is a dependency', () => {
       .readdirSync(path.join(project, folder), { recursive: true, encoding: 'utf8' })
       .map((name) => `${folder}/${name}`),
   );
+  const found = new Set<string>();
   for (const name of names.filter((each) => each.endsWith('.js'))) {
     const source = fs.readFileSync(path.join(project, name), 'utf8');
     const imports = source.matchAll(/^(?:import|export|\}).* from '([^'.][^']*)'|\bimport\('([^'.][^']*)'\)/gm);
@@ -20,7 +21,9 @@ test('every package that the service imports is a dependency', () => {
       const specifier = String(statement ?? expression);
       if (specifier.startsWith('node:')) continue;
       const dependency = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+      found.add(dependency);
       assert.ok(Object.hasOwn(dependencies, dependency), `${name} imports ${specifier}`);
     }
   }
+  assert.ok(found.has('fastify') && found.has('postgres'), String([...found]));
 });

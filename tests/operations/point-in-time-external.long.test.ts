@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
 import { findUser } from '../../db/embedded/runtime-user.ts';
 import { departmentNames, newFolder, nextSecond } from '../support/backups.ts';
 import { afterFile } from '../support/cleanup.ts';
+import { connectWithoutDeadline } from '../support/database.ts';
 import { launch, project, startOnDatabase } from '../support/process.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -29,6 +29,8 @@ function run(program: string, ...args: string[]): void {
   const log = fs.openSync(path.join(path.dirname(String(args[1])), 'log'), 'a');
   const { status, error } = spawnSync(path.join(String(binDir), program), args, {
     cwd: '/',
+    // On a slow machine a start may take longer than the 60 s that pg_ctl waits by default.
+    env: { ...process.env, PGCTLTIMEOUT: '600' },
     stdio: ['ignore', log, log],
     ...user,
   });
@@ -67,7 +69,7 @@ test('an external PostgreSQL is restored to a given second with pg_basebackup an
   };
   afterFile(() => [data, base].forEach(stop));
   run('pg_ctl', '-D', data, '-w', 'start');
-  const connect = (database: string) => connectOwner({ host: socket, database, username: 'postgres' });
+  const connect = (database: string) => connectWithoutDeadline({ host: socket, database, username: 'postgres' });
   const superuser = connect('postgres');
   await superuser`create role banyan login createrole password 'secret'`;
   await superuser`create database banyan owner banyan`;

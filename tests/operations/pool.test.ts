@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { ActiveTenants } from '../../db/active-tenants.ts';
-import { connectOwner, connectService, type Sql, type Tx } from '../../db/driver.ts';
+import { connectService, type Sql, type Tx } from '../../db/driver.ts';
 import { errorCode, isConnectionLost, isFatal } from '../../db/errors.ts';
 import { createFairLimit } from '../../db/fair-limit.ts';
 import { hostsOf, moveOn, parseHosts } from '../../db/hosts.ts';
@@ -10,7 +10,7 @@ import { createPool } from '../../db/pool.ts';
 import { begin as beginInMode, commitWith, withSavepoint } from '../../db/transaction.ts';
 import { createWriteLimits } from '../../db/write-limits.ts';
 import { after } from '../support/cleanup.ts';
-import { NO_DEADLINES } from '../support/database.ts';
+import { connectWithoutDeadline, NO_DEADLINES } from '../support/database.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { scale } from '../support/scale.ts';
 import { createEmptyDatabase } from '../support/service.ts';
@@ -19,7 +19,7 @@ import { waitFor } from '../support/wait.ts';
 /** The connection pool, in particular when connections break. */
 
 const { superuserUrl } = await createEmptyDatabase();
-const superuser = connectOwner({ url: superuserUrl });
+const superuser = connectWithoutDeadline({ url: superuserUrl });
 after(() => superuser.end());
 await superuser`create schema banyan`;
 await superuser`create table pairs (pair uuid, half int)`;

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectionSettings, connectOwner, defaultConnectionTiming, LOCKS } from '../../db/driver.ts';
+import { connectionSettings, defaultConnectionTiming, LOCKS } from '../../db/driver.ts';
+import { connectWithoutDeadline, NO_DEADLINES } from '../support/database.ts';
 import { startPooler } from '../support/pooler.ts';
 import { launch, newDataFolder, project, type Run, start } from '../support/process.ts';
 import { type Client, createEmptyDatabase, PASSWORD } from '../support/service.ts';
@@ -30,7 +31,7 @@ const outcomeOf = (run: Run) =>
 
 /** Creates the tables and the service's role, as a first start does. */
 const prepare = async (databaseUrl: string) =>
-  (await openDatabase({ databaseUrl, dataDir: '', timeZone: 'Asia/Shanghai' })).close();
+  (await openDatabase({ databaseUrl, dataDir: '', timeZone: 'Asia/Shanghai', timing: NO_DEADLINES })).close();
 
 async function useService(admin: Client) {
   const [top, other] = [
@@ -52,7 +53,7 @@ test('the service and its tools work behind a pooler that drops settings and ses
   const admin = await run.admin();
   const { createTime } = await useService(admin);
   // Times are in the time zone of the service, whatever that of the server.
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   const [row] = await superuser<[{ right: boolean; tables: number }]>`
     select abs(extract(epoch from (${createTime}::timestamp at time zone 'Asia/Shanghai') - now())) < 3600 as right,
       (select count(*)::int from pg_tables where schemaname = 'public') as tables`;
@@ -79,13 +80,13 @@ test('the service and its tools work behind a pooler that drops settings and ses
 test('only one process prepares the tables at a time, even behind a pooler that drops session locks', async () => {
   const { databaseUrl, superuserUrl } = await createEmptyDatabase();
   await prepare(databaseUrl);
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   await superuser`begin`;
   await superuser`lock table banyan.migrations`;
   const pooled = await startPooler(databaseUrl, { settings: 'dropped', resetsSessions: true });
   const second = start(newDataFolder(), { DATABASE_URL: pooled });
   // A separate connection: within the open transaction pg_stat_activity would not change.
-  const watcher = connectOwner({ url: superuserUrl });
+  const watcher = connectWithoutDeadline({ url: superuserUrl });
   const readWaiting = () => watcher<{ locks: boolean }[]>`
     select bool_or(l.locktype = 'advisory' and l.objid = ${LOCKS.migrate} and l.granted) as locks
     from pg_stat_activity a join pg_locks l using (pid)
@@ -115,7 +116,7 @@ test('a start behind a pooler that rejects settings fails and says how to config
 test('a start fails and names the settings that the pooler drops and the role does not have', async () => {
   const { name, databaseUrl, superuserUrl } = await createEmptyDatabase();
   await prepare(databaseUrl);
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   const [{ role, password }] = await superuser<
     [{ role: string; password: string }]
   >`select * from banyan.service_login`;
@@ -142,7 +143,7 @@ test('a start fails and names the settings that the pooler drops and the role do
 test('a start whose service role cannot log in fails with a message that names the role', async () => {
   const { databaseUrl, superuserUrl } = await createEmptyDatabase();
   await prepare(databaseUrl);
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   const [{ role }] = await superuser<[{ role: string }]>`select role from banyan.service_login`;
   await superuser.unsafe(`alter role "${role}" password 'another'`);
   await superuser.end();

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner } from '../../db/driver.ts';
 import { StartupError } from '../../db/startup-error.ts';
-import { createDatabase, NO_DEADLINES } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase, NO_DEADLINES } from '../support/database.ts';
 import { startPooler } from '../support/pooler.ts';
 
 /** A connection pooler between the service and PostgreSQL. docs/operations.md says which are supported and how to configure them. */
@@ -40,7 +39,7 @@ test('a pooler that rejects the settings is reported with the line for its confi
 
 test('settings that the pooler drops and the role does not have are named', async () => {
   await (await open(databaseUrl)).close();
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   const [login] = await superuser<[{ role: string; password: string }]>`
     select * from banyan.service_login
     where role = (select 'banyan_service_' || oid from pg_database where datname = current_database())`;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { serveInProcess } from '../support/process.ts';
 import type { Client } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
@@ -17,7 +16,7 @@ test('when a service stops, the request in flight is answered, and idle connecti
   // Browsers open connections in advance, and a client may never finish its request.
   const unused = [await connect(admin.base), await connect(admin.base)];
   unused[1]?.write('GET /health/live HT');
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   let response: ReturnType<Client['post']> | undefined;
   let stopped = false;
   let stopping: Promise<void> | undefined;
@@ -40,7 +39,7 @@ test('when a service stops, the request in flight is answered, and idle connecti
 test('a service that stops does not wait for a request that never completes', async () => {
   const service = await serveInProcess({ DATABASE_URL: databaseUrl }, { shutdownMs: 100 });
   const admin = await service.admin();
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.departments`;
     const response = admin.post('/system/dept-api', {}).catch(() => undefined);

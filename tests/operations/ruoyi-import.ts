@@ -4,7 +4,7 @@ import path from 'node:path';
 import { connectForeign } from '../../db/driver.ts';
 import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
 import { afterFile } from '../support/cleanup.ts';
-import { createEmptyDatabase } from '../support/database.ts';
+import { createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
 import { generateRuoyi, RUOYI_PASSWORD, type RuoyiDatabase, ruoyiHash } from '../support/ruoyi.ts';
 import { firstSeed, scale } from '../support/scale.ts';
 import { withDefects } from './ruoyi-defects.ts';
@@ -16,7 +16,7 @@ export const hash = await ruoyiHash(RUOYI_PASSWORD, scale(4, 10));
 
 export async function createPostgres(): Promise<RuoyiDatabase> {
   const { databaseUrl } = await createEmptyDatabase();
-  const sql = connectForeign(databaseUrl);
+  const sql = connectForeign(databaseUrl, NO_DEADLINES);
   return { url: databaseUrl, run: (statement) => sql.unsafe(statement), close: () => sql.end() };
 }
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { assertStopped, newDataFolder, start, startOnDatabase } from '../support/process.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
@@ -11,7 +10,7 @@ test('a request that never completes does not prevent the service from stopping 
   const { databaseUrl, superuserUrl } = await createDatabase();
   const run = startOnDatabase(databaseUrl, {}, { timing: { shutdownMs: 100 } });
   const admin = await run.admin();
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   t.after(() => superuser.end());
   await superuser.begin(async (tx) => {
     await tx`lock table banyan.departments`;

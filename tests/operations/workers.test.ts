@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner } from '../../db/driver.ts';
 import { isAlive } from '../../db/embedded/processes.ts';
 import { readConfig } from '../../server/config.ts';
 import { serveMetrics } from '../../server/metrics/endpoint.ts';
 import { serveSockets } from '../../server/process/serve.ts';
-import { createDatabase, NO_DEADLINES } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase, NO_DEADLINES } from '../support/database.ts';
 import { DURATIONS, type Scraped, scrape } from '../support/metrics.ts';
 import { logIn, startOnDatabase } from '../support/process.ts';
 import { scale } from '../support/scale.ts';
@@ -209,7 +208,7 @@ test('a client that does not finish its request gets a 408 response, also from a
 });
 
 test('on SIGTERM under load every accepted request is answered, and no process is left', async (t) => {
-  const superuser = connectOwner({ url: superuserUrl });
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   t.after(() => superuser.end());
   const countDepartments = async () => (await superuser`select from banyan.departments`).length;
   const workers = await waitForWorkers();

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
 import { after } from '../support/cleanup.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { newDataFolder, startOnDatabase } from '../support/process.ts';
 import { Receiver } from '../support/receiver.ts';
 import { firstSeed, report, runConcurrently, seededRandom, Tally } from '../support/scale.ts';
@@ -19,7 +18,7 @@ const WRITERS = 16;
 const OPERATIONS = 500;
 
 const { databaseUrl, superuserUrl } = await createDatabase();
-const superuser = connectOwner({ url: superuserUrl });
+const superuser = connectWithoutDeadline({ url: superuserUrl });
 after(() => superuser.end());
 const folder = newDataFolder();
 const service = await KilledService.start(() => startOnDatabase(databaseUrl, { BANYAN_WEBHOOK_NETWORKS: 'loopback' }));

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connectOwner } from '../../db/driver.ts';
 import { after } from '../support/cleanup.ts';
-import { createDatabase } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase } from '../support/database.ts';
 import { newDataFolder, start } from '../support/process.ts';
 import { firstSeed, report, runConcurrently, seededRandom, Tally } from '../support/scale.ts';
 import { Client } from '../support/service.ts';
@@ -16,7 +15,7 @@ const dept = '/system/dept-api';
 const OPERATIONS = 200;
 
 const { databaseUrl, superuserUrl } = await createDatabase();
-const superuser = connectOwner({ url: superuserUrl });
+const superuser = connectWithoutDeadline({ url: superuserUrl });
 after(() => superuser.end());
 const folder = newDataFolder();
 const service = await KilledService.start(() => start(folder, { DATABASE_URL: databaseUrl }));

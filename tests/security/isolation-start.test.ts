@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
-import { connectOwner } from '../../db/driver.ts';
 import { readServiceLogin } from '../../db/roles.ts';
 import { StartupError } from '../../db/startup-error.ts';
 import { after } from '../support/cleanup.ts';
-import { createDatabase, createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
+import { connectWithoutDeadline, createDatabase, createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
 import { sample } from '../support/scale.ts';
 
 /** The service starts only with a role that cannot bypass row security. */
 
 const { databaseUrl, superuserUrl, name } = await createDatabase();
-const superuser = connectOwner({ url: superuserUrl });
+const superuser = connectWithoutDeadline({ url: superuserUrl });
 after(() => superuser.end());
 
 const configFor = (url: string) => ({
@@ -139,7 +138,7 @@ test('a role that cannot prepare an empty database gets an error with the missin
   const at = (url: string) => url.replace(`/${name}?`, `/${empty.name}?`);
   await withRole('', async (role, url) => {
     await expectStartupError(at(url), /grant create on database/);
-    const emptyDatabase = connectOwner({ url: empty.superuserUrl });
+    const emptyDatabase = connectWithoutDeadline({ url: empty.superuserUrl });
     await emptyDatabase.unsafe(`grant create on database ${empty.name} to ${role}`);
     await expectStartupError(at(url), /createrole/);
     await emptyDatabase.unsafe(`drop owned by ${role}`);

@@ -1,6 +1,7 @@
-import { connectOwner, type Sql, type Tx } from '../../db/driver.ts';
+import type { Sql, Tx } from '../../db/driver.ts';
 import { readServiceLogin } from '../../db/roles.ts';
 import { afterFile } from '../support/cleanup.ts';
+import { connectWithoutDeadline } from '../support/database.ts';
 import { startService } from '../support/service.ts';
 import { insertDelivery } from './cross-tenant.ts';
 
@@ -17,7 +18,7 @@ export async function startIsolation() {
   address.username = role;
   address.password = password;
   /** A single connection with the role of the service, so that a transaction would see what an earlier one left behind. */
-  const connection = connectOwner({ url: address.href });
+  const connection = connectWithoutDeadline({ url: address.href });
   afterFile(() => connection.end());
 
   const tables = await superuser<{ name: string; enabled: boolean; forced: boolean; policies: number }[]>`

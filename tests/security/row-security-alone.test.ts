@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectOwner, type Sql } from '../../db/driver.ts';
+import type { Sql } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { readServiceLogin } from '../../db/roles.ts';
 import { after } from '../support/cleanup.ts';
+import { connectWithoutDeadline } from '../support/database.ts';
 import { report } from '../support/scale.ts';
 import { Client, PASSWORD, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
@@ -190,7 +191,7 @@ const login = (await readServiceLogin(superuser)) as { username: string; passwor
 const address = new URL(service.databaseUrl);
 address.username = login.username;
 address.password = login.password;
-const connection = connectOwner({ url: address.href });
+const connection = connectWithoutDeadline({ url: address.href });
 after(() => connection.end());
 
 const tables = await superuser<{ name: string }[]>`

@@ -1,7 +1,7 @@
-import { connectOwner, type Sql } from '../../db/driver.ts';
+import type { Sql } from '../../db/driver.ts';
 import { readServiceLogin } from '../../db/roles.ts';
 import { afterFile } from './cleanup.ts';
-import { NO_DEADLINES } from './database.ts';
+import { connectWithoutDeadline } from './database.ts';
 import type { Service } from './service.ts';
 import type { Query } from './statements.ts';
 
@@ -27,7 +27,7 @@ const countRows = (plan: Plan, table: string): number =>
 /** Connects with the service's own role, to which row security applies. */
 export async function connectAsService({ superuser, databaseUrl }: Service): Promise<Sql> {
   const address = Object.assign(new URL(databaseUrl), await readServiceLogin(superuser));
-  const connection = connectOwner({ url: address.href }, undefined, NO_DEADLINES);
+  const connection = connectWithoutDeadline({ url: address.href });
   afterFile(() => connection.end());
   return connection;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { openDatabase } from '../../db/connect.ts';
-import type { ConnectionTiming } from '../../db/driver.ts';
+import { type ConnectionTiming, connectOwner, type Sql } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
 import { createFirstAdministratorOnce } from '../../server/process/first-start.ts';
 
@@ -21,6 +21,10 @@ export const NO_DEADLINES: ConnectionTiming = {
   waitMs: 600_000,
   checkMs: 600_000,
 };
+
+/** Opens a connection for a test itself, which no slow machine times out. */
+export const connectWithoutDeadline = (target: Parameters<typeof connectOwner>[0]): Sql =>
+  connectOwner(target, undefined, NO_DEADLINES);
 
 /** What scripts/test.js passes to its workers. */
 interface TestServer {

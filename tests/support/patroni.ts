@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
-import { connectOwner } from '../../db/driver.ts';
 import { afterFile } from './cleanup.ts';
-import { testFolder } from './database.ts';
+import { connectWithoutDeadline, testFolder } from './database.ts';
+import { freePorts } from './ports.ts';
 import { project } from './process.ts';
 import { waitFor } from './wait.ts';
 
@@ -33,15 +31,6 @@ export function missingPrograms(): string {
   if (process.getuid?.() !== 0) return 'run it as root, which starts the programs as the user postgres';
   return missing.length > 0 ? `install ${missing.map(([, debianPackage]) => debianPackage).join(', ')}` : '';
 }
-
-/** Returns different ports that nothing listens on. */
-const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => net.createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as net.AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
-};
 
 /** Reads a sample from deploy/patroni and replaces the values that differ on this machine. */
 function sample(name: string, replacements: [string | RegExp, string][]): string {
@@ -202,7 +191,7 @@ export async function startPatroni() {
   };
   await waitForStandby();
   const { port } = await waitFor('there is a primary', primary);
-  const superuser = connectOwner({ url: `postgres://postgres:change-me@127.0.0.1:${port}/postgres` });
+  const superuser = connectWithoutDeadline({ url: `postgres://postgres:change-me@127.0.0.1:${port}/postgres` });
   await superuser`create role banyan login createrole password 'change-me'`;
   await superuser`create database banyan owner banyan`;
   await superuser.end();

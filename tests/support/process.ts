@@ -6,13 +6,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../../db/connect.ts';
-import { type ConnectionTiming, connectOwner, type Sql } from '../../db/driver.ts';
+import type { ConnectionTiming, Sql } from '../../db/driver.ts';
 import { readConfig } from '../../server/config.ts';
 import type { BackupTiming } from '../../server/process/backups.ts';
 import { serve } from '../../server/process/serve.ts';
 import type { Timing } from '../../server/timing.ts';
 import { afterFile } from './cleanup.ts';
-import { CHEAP_HASH, NO_DEADLINES, testFolder } from './database.ts';
+import { CHEAP_HASH, connectWithoutDeadline, NO_DEADLINES, testFolder } from './database.ts';
 import { recentLog } from './logs.ts';
 import { Client, PASSWORD, RELAXED_TIMING } from './service.ts';
 import { waitFor } from './wait.ts';
@@ -259,7 +259,7 @@ export function postgresOf(dataDir: string): { pid: number; socketDir: string } 
 export function connectTo(dataDir: string): Sql {
   const password = fs.readFileSync(path.join(dataDir, 'postgres-password'), 'utf8');
   const host = postgresOf(dataDir).socketDir;
-  return connectOwner({ host, database: 'banyan', username: 'postgres', password });
+  return connectWithoutDeadline({ host, database: 'banyan', username: 'postgres', password });
 }
 
 /** Returns the ids of the processes of PostgreSQL or initdb that use a data folder. */

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Database, openDatabase } from '../../db/connect.ts';
-import { type ConnectionTiming, connectOwner, type Sql, type Tx } from '../../db/driver.ts';
+import type { ConnectionTiming, Sql, Tx } from '../../db/driver.ts';
 import { buildApp } from '../../server/app.ts';
 import type { PasswordCost } from '../../server/auth/passwords.ts';
 import { type Environment, readConfig } from '../../server/config.ts';
@@ -11,7 +11,7 @@ import { BACKLOG } from '../../server/http/connections.ts';
 import type { Limits } from '../../server/http/limits.ts';
 import type { Timing } from '../../server/timing.ts';
 import { after, afterWorker } from './cleanup.ts';
-import { addressesOf, CHEAP_HASH, createDatabase, NO_DEADLINES, PASSWORD } from './database.ts';
+import { addressesOf, CHEAP_HASH, connectWithoutDeadline, createDatabase, NO_DEADLINES, PASSWORD } from './database.ts';
 import { recentLog } from './logs.ts';
 import { delayRandomly } from './statements.ts';
 
@@ -251,7 +251,7 @@ async function createService(
 ): Promise<Service> {
   // Another service on the same database needs no database of its own.
   const { databaseUrl, superuserUrl } = addressesOf(environment.DATABASE_URL) ?? (await createDatabase());
-  const superuser = connectOwner({ url: superuserUrl }, undefined, NO_DEADLINES);
+  const superuser = connectWithoutDeadline({ url: superuserUrl });
   await prepareDatabase(superuser);
   const config = readConfig({
     BANYAN_ADMIN_PASSWORD: PASSWORD,
@@ -280,7 +280,7 @@ async function createService(
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  const owner = connectOwner({ url: databaseUrl }, undefined, NO_DEADLINES);
+  const owner = connectWithoutDeadline({ url: databaseUrl });
 
   const anonymous = new Client(base);
   const logIn = async (tenantId: string, username: string, password = PASSWORD) => {
