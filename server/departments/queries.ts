@@ -55,15 +55,19 @@ export const lockLeadersForShare = (tx: Tx, tenantId: string, userIds: string[])
 
 /**
  * The assignments of an update. If a caller sends back the leader's name that they read, it is not stored: otherwise reads would
- * still show it after the user was renamed.
+ * still show it after the user was renamed, or after another user was made the leader.
  */
 const assignments = (tx: Tx, values: DepartmentReplacement) => {
-  if (values.leader === null || values.leaderId === null) return department.assignments(tx, values);
-  const leaderId = values.leaderId === undefined ? tx`departments.leader_id` : tx`${values.leaderId}::bigint`;
-  const leader = tx`nullif(${values.leader}::text, (
+  const { leader, leaderId } = values;
+  if (leader === null) return department.assignments(tx, values);
+  const nameOf = (userId: Fragment) => tx`(
     select ${raw(tx, userLabel)} from users u
-    where u.tenant_id = departments.tenant_id and u.user_id = ${leaderId} and u.del_flag = '0' limit 1))`;
-  return department.assignments(tx, values, { leader });
+    where u.tenant_id = departments.tenant_id and u.user_id = ${userId} and u.del_flag = '0' limit 1)`;
+  const former = tx`case when departments.leader is null then ${nameOf(tx`departments.leader_id`)} end`;
+  const name = leaderId === undefined ? tx`departments.leader_id` : tx`${leaderId}::bigint`;
+  return department.assignments(tx, values, {
+    leader: tx`nullif(nullif(${leader}::text, ${nameOf(name)}), ${former})`,
+  });
 };
 
 /** A row of the database function read_departments: the fields of the record come between the ids and `delFlag`. */

@@ -57,6 +57,18 @@ describe('The leader of a department', () => {
     assert.deepEqual(await shown(id), ['赵七', Number(user)]);
   });
 
+  test('follows another user when a caller changes only leaderId of what they read', async () => {
+    const [first, second] = [await createPerson('张前任'), await createPerson('李继任')];
+    const id = await admin.createDepartment({ leaderId: first });
+    expectOk(await admin.put(DEPTS, { ...(await readDept(admin, id)), leaderId: second }));
+    assert.deepEqual(await shown(id), ['李继任', Number(second)]);
+    expectOk(await admin.put(DEPTS, { ...(await readDept(admin, id)), leaderId: null }));
+    assert.deepEqual(await shown(id), [null, null]);
+    // A text other than the name of the leader stays.
+    for (const leaderId of [first, second]) expectOk(await admin.put(DEPTS, { deptId: id, leader: '代管', leaderId }));
+    assert.deepEqual(await shown(id), ['代管', Number(second)]);
+  });
+
   test('stays when a replacement omits it, and is removed with null', async () => {
     const user = await createPerson('甲');
     const id = await admin.createDepartment({ leaderId: user });
