@@ -2,14 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import type { App } from '../context.ts';
 import { OAuthError } from './errors.ts';
 
-const BODY_LIMIT = 8_192;
-
 /** Makes the operations of this scope read forms instead of JSON (RFC 6749, appendix B). */
 export function parseForms(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'buffer', bodyLimit: BODY_LIMIT },
+    { parseAs: 'buffer' },
     (request, body: Buffer, done) => {
       if ((request.headers['content-encoding'] ?? 'identity') !== 'identity' || !isUtf8(body)) {
         return done(new OAuthError('invalid_request', 'The body must be UTF-8 without a content encoding.'), undefined);

@@ -16,7 +16,15 @@ import { issueToken } from './grants.ts';
 import { introspect } from './introspection.ts';
 import { describeServer, readKeySet } from './metadata.ts';
 import { oauthResponses } from './openapi.ts';
-import { Introspection, IntrospectionRequest, IssuedToken, KeySet, Metadata, TokenRequest } from './schema.ts';
+import {
+  FORM_BYTES,
+  Introspection,
+  IntrospectionRequest,
+  IssuedToken,
+  KeySet,
+  Metadata,
+  TokenRequest,
+} from './schema.ts';
 
 interface OAuthDependencies extends AuthDependencies, Dependencies {
   tokens: TokenReader;
@@ -74,6 +82,7 @@ export async function oauthRoutes(app: App, deps: OAuthDependencies): Promise<vo
   app.post(
     '/auth/token',
     {
+      bodyLimit: FORM_BYTES,
       schema: {
         tags,
         consumes,
@@ -116,6 +125,7 @@ export async function introspectionRoutes(app: App, deps: OAuthDependencies): Pr
   app.post(
     '/auth/introspect',
     {
+      bodyLimit: FORM_BYTES,
       config: { requires: 'check' },
       schema: {
         tags,

@@ -1,5 +1,8 @@
 import Type, { type Static } from 'typebox';
 
+/** The maximum number of bytes of a form. A token of any length that fits is checked, and found invalid, like any other. */
+export const FORM_BYTES = 8_192;
+
 export const ClientParameters = Type.Object({
   client_id: Type.Optional(
     Type.String({ maxLength: 100, description: '`keyId` of an API key, unless HTTP Basic is used' }),
@@ -14,7 +17,7 @@ export const TokenRequest = Type.Object({
   scope: Type.Optional(
     Type.String({ maxLength: 1_000, description: 'Permissions, separated by spaces; default: all of the key' }),
   ),
-  refresh_token: Type.Optional(Type.String({ maxLength: 200, format: 'password' })),
+  refresh_token: Type.Optional(Type.String({ maxLength: FORM_BYTES, format: 'password' })),
 });
 export type TokenRequest = Static<typeof TokenRequest>;
 
@@ -29,7 +32,7 @@ export const IssuedToken = Type.Object({
 export type IssuedToken = Static<typeof IssuedToken>;
 
 export const IntrospectionRequest = Type.Object({
-  token: Type.String({ maxLength: 4_000, description: 'An access token, a refresh token or an API key' }),
+  token: Type.String({ maxLength: FORM_BYTES, description: 'An access token, a refresh token or an API key' }),
   token_type_hint: Type.Optional(Type.String()),
 });
 

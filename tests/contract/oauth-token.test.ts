@@ -82,6 +82,7 @@ const rejected: [what: string, expected: [number, string], sent: Parameters<type
   ],
   ['no refresh token', [400, 'invalid_request'], [{ grant_type: 'refresh_token' }]],
   ['a malformed refresh token', [400, 'invalid_grant'], [{ grant_type: 'refresh_token', refresh_token: 'none' }]],
+  ['a long refresh token', [400, 'invalid_grant'], [{ grant_type: 'refresh_token', refresh_token: 'x'.repeat(8_000) }]],
   ['a refresh token with NUL', [400, 'invalid_request'], [{ grant_type: 'refresh_token', refresh_token: 'a\0' }]],
   [
     'a repeated parameter',
@@ -146,6 +147,7 @@ test('bodies that are not a form are invalid_request', async () => {
   ] as const) {
     expectOAuthError(response, [status, 'invalid_request']);
     assertDocumented(operation, response);
+    if (status === 413) assert.match(response.text, /8192 bytes/);
   }
 });
 

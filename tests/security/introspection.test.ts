@@ -121,6 +121,7 @@ const inactive: [what: string, token: () => Promise<string> | string][] = [
       return member.token as string;
     },
   ],
+  ['a text of 8,000 characters', async () => 'x'.repeat(8_000)],
   [
     'a token of a deleted user',
     async () => {
