@@ -6,6 +6,7 @@ import { accountRoutes } from './account/routes.ts';
 import { KeyReader } from './auth/api-keys.ts';
 import { requireToken } from './auth/guard.ts';
 import { createIssuer } from './auth/issuer.ts';
+import { createKeyLimits } from './auth/key-limits.ts';
 import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
@@ -79,8 +80,9 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   const keys = createKeyring(db, deps.tokenClockAheadMs);
   await keys.signingKey();
   const issuer = createIssuer(config, deps.listeningPort ?? (() => portOf(app)));
-  const tokens = new TokenReader({ keys, issuer });
-  const apiKeys = new KeyReader(db);
+  const keyLimits = createKeyLimits(db);
+  const tokens = new TokenReader({ keys, issuer }, keyLimits);
+  const apiKeys = new KeyReader(db, keyLimits);
   const subscribers = createSubscribers(db, timing);
   // Reverts restore records in this order and remove them in the opposite one: users belong to departments.
   const resources = ledgerResources(

@@ -4,6 +4,7 @@ import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
 import type { KeyToken } from './claims.ts';
 import { hashKey, isKey } from './key-format.ts';
+import type { KeyLimits } from './key-limits.ts';
 import { findSecret } from './key-queries.ts';
 
 const MAX_CACHED = 10_000;
@@ -14,10 +15,12 @@ const MAX_CACHED = 10_000;
  */
 export class KeyReader {
   private readonly db: Database;
+  private readonly limits: KeyLimits;
   private readonly found = createCache<KeyToken>(MAX_CACHED);
 
-  constructor(db: Database) {
+  constructor(db: Database, limits: KeyLimits) {
     this.db = db;
+    this.limits = limits;
   }
 
   /** Returns the key of a request from the cache. */
@@ -33,7 +36,9 @@ export class KeyReader {
     const secret = await this.db.use((sql) => findSecret(sql, hash));
     if (!secret || !timingSafeEqual(secret.hash, hash)) throw apiError('INVALID_KEY');
     const { tenantId, keyId, secretId, requestsPerMinute } = secret;
-    const known = { requestsPerMinute, accepted: false, expires: Number.POSITIVE_INFINITY };
+    const limit = this.limits(tenantId, keyId);
+    limit.requestsPerMinute = requestsPerMinute;
+    const known = { limit, accepted: false, expires: Number.POSITIVE_INFINITY };
     const token: KeyToken = { tenantId, keyId, secretId, address, known };
     this.found.set(cacheKey(hash, address), token);
     return token;

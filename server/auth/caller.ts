@@ -225,7 +225,7 @@ function assertKeyUsable(row: CallerRow | undefined, token: KeyToken): KeyRow {
   const key = assertKeyActive(row);
   if (key.addresses && !isInNetworks(token.address, key.addresses)) throw apiError('KEY_ADDRESS_REFUSED');
   known.accepted = true;
-  known.requestsPerMinute = key.requestsPerMinute;
+  known.limit.requestsPerMinute = key.requestsPerMinute;
   known.expires = key.secondsLeft === null ? Number.POSITIVE_INFINITY : performance.now() + key.secondsLeft * 1000;
   return key;
 }

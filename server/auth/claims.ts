@@ -1,3 +1,4 @@
+import type { KeyLimit } from './key-limits.ts';
 import type { Permission } from './permissions.ts';
 
 /** The content of an access token. Everything else about the caller is read from the database on every request. */
@@ -42,7 +43,7 @@ export interface KeyToken extends KeyHolder {
 
 /** What is cached about an API key. It may be out of date: every request reads the key again. */
 export interface KnownKey {
-  requestsPerMinute: number | null;
+  limit: KeyLimit;
   /** Whether the last request was allowed to use the key. */
   accepted: boolean;
   /** When the key or its secret expires, by `performance.now()`; infinite: never. */

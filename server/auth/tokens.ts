@@ -3,6 +3,7 @@ import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
 import { type TokenSigner, verifyAccessToken } from './access-tokens.ts';
 import type { KeyHolder, KeyToken, KnownKey, VerifiedToken } from './claims.ts';
+import type { KeyLimits } from './key-limits.ts';
 
 /**
  * Verifies the token of an Authorization header: algorithm, key, issuer, audience, type and expiry. Clients send the same
@@ -10,12 +11,14 @@ import type { KeyHolder, KeyToken, KnownKey, VerifiedToken } from './claims.ts';
  */
 export class TokenReader {
   private readonly signer: TokenSigner;
+  private readonly limits: KeyLimits;
   private readonly verified = createCache<Verified>(MAX_CACHED);
   /** What requests learned about the API keys that tokens were issued to. All tokens of a key share it. */
   private readonly knownKeys = createCache<KnownKey>(MAX_CACHED);
 
-  constructor(signer: TokenSigner) {
+  constructor(signer: TokenSigner, limits: KeyLimits) {
     this.signer = signer;
+    this.limits = limits;
   }
 
   /** Returns a token from the cache, if it is still valid. */
@@ -45,8 +48,11 @@ export class TokenReader {
 
   private knownKey({ tenantId, keyId }: KeyHolder): KnownKey {
     const id = `${tenantId} ${keyId}`;
-    const nothing = { requestsPerMinute: null, accepted: false, expires: Number.POSITIVE_INFINITY };
-    const known = this.knownKeys.get(id) ?? nothing;
+    const known = this.knownKeys.get(id) ?? {
+      limit: this.limits(tenantId, keyId),
+      accepted: false,
+      expires: Number.POSITIVE_INFINITY,
+    };
     this.knownKeys.set(id, known);
     return known;
   }

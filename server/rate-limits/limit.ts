@@ -25,7 +25,7 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   /** Returns the bucket of the key first: rejected requests of a key must not use up the tokens of the tenant. */
   function bucketsOf({ token }: FastifyRequest): Bucket[] {
     const { tenantId, keyId } = token;
-    const perMinute = keyId === undefined ? null : token.known.requestsPerMinute;
+    const perMinute = keyId === undefined ? null : (token.known.limit.requestsPerMinute ?? null);
     return [
       ...(keyId !== undefined && perMinute !== null
         ? [{ tenantId, keyId, perSecond: perMinute / KEY_WINDOW_SECONDS, capacity: perMinute }]
@@ -35,7 +35,14 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   }
 
   /** Takes a token from each bucket. A request that one of them rejects takes no token from the others. */
-  return (request, reply, done) => {
+  const limit: RequestLimiter = (request, reply, done) => {
+    const keyLimit = request.token.keyId === undefined ? undefined : request.token.known.limit;
+    const restart = () => limit(request, reply, done);
+    // This process knows the key only from an access token, and has answered no request with it yet.
+    if (keyLimit && keyLimit.requestsPerMinute === undefined) {
+      keyLimit.refresh().then(restart, done);
+      return;
+    }
     const buckets = bucketsOf(request);
     if (buckets.length === 0) {
       done();
@@ -54,6 +61,9 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
         if (decision.allowed) {
           taken.push(decision);
           takeNext();
+        } else if (bucket.keyId !== undefined && keyLimit?.isStale) {
+          // The limit may have been raised, and rejected requests don't read the key. No token has been taken yet.
+          keyLimit.refresh().then(restart, done);
         } else {
           addHeaders(reply, buckets, [...putAllBack(), decision]);
           done(rejection(bucket, decision));
@@ -69,6 +79,7 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
     };
     takeNext();
   };
+  return limit;
 }
 
 function rejection({ keyId }: Bucket, { resetSeconds: seconds }: Decision): ApiError {

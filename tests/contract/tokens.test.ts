@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Database } from '../../db/connect.ts';
 import { createIssuer } from '../../server/auth/issuer.ts';
+import { createKeyLimits } from '../../server/auth/key-limits.ts';
 import { createKeyring } from '../../server/auth/signing-keys.ts';
 import { TokenReader } from '../../server/auth/tokens.ts';
 import { readConfig } from '../../server/config.ts';
@@ -147,10 +148,10 @@ test('every node accepts the tokens of other nodes, also those signed with an ol
 });
 
 test('the token cache stores a normal header but not one padded with thousands of spaces', async () => {
-  const reader = new TokenReader({
-    keys: createKeyring(db as Database),
-    issuer: createIssuer(readConfig(issuer), () => undefined),
-  });
+  const reader = new TokenReader(
+    { keys: createKeyring(db as Database), issuer: createIssuer(readConfig(issuer), () => undefined) },
+    createKeyLimits(db as Database),
+  );
   const [short, long] = [1, 50_000].map((spaces) => `Bearer${' '.repeat(spaces)}${service.root.token}`) as [
     string,
     string,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { KeyLimit } from '../../server/auth/key-limits.ts';
 import { createBuckets } from '../../server/rate-limits/buckets.ts';
 import { DEPTS, expectError } from '../support/expect.ts';
 import { Client, startService } from '../support/service.ts';
@@ -206,4 +207,31 @@ test('a token that is put back is dropped once the bucket has filled without it'
     now += later;
   }
   assert.deepEqual(unusedTokens, [0, 1, 0]);
+});
+
+test('concurrent requests read the limit of a key together, and rejected ones at most once a second', async () => {
+  let now = 0;
+  let reads = 0;
+  let failing = true;
+  const limit = new KeyLimit(
+    async () => {
+      reads++;
+      if (failing) throw new Error('no database');
+      return 5;
+    },
+    () => now,
+  );
+  const refresh = () => Promise.all(Array.from({ length: 10 }, () => limit.refresh()));
+  await assert.rejects(refresh(), /no database/);
+  assert.deepEqual([limit.requestsPerMinute, limit.isStale, reads], [undefined, true, 1]);
+  failing = false;
+  await refresh();
+  assert.deepEqual([limit.requestsPerMinute, limit.isStale, reads], [5, false, 2]);
+  now = 999;
+  assert.equal(limit.isStale, false);
+  now = 1_000;
+  assert.equal(limit.isStale, true);
+  // An answered request has read the key.
+  limit.requestsPerMinute = null;
+  assert.deepEqual([limit.requestsPerMinute, limit.isStale], [null, false]);
 });
