@@ -14,7 +14,7 @@ import { assertAccountsLeft } from '../quotas/accounts.ts';
 import { assertWithinAccountLimit } from './accounts.ts';
 import { lockAnyUsers, lockUsers, markRestored, touchUsers } from './queries.ts';
 import type { User } from './schema.ts';
-import { removeUsers, rethrowAsTaken } from './users.ts';
+import { assertMayManage, removeUsers, rethrowAsTaken } from './users.ts';
 
 /**
  * The maximum number of users that a deletion of departments may move or delete. Each leaves a row in the ledger at the commit,
@@ -56,6 +56,7 @@ export async function restoreDeletedUsers(
   const userIds = users.map(({ userId }) => userId);
   const locked = await lockAnyUsers(tx, tenantId, userIds);
   if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
+  assertMayManage(caller, locked);
   if (locked.some(({ delFlag }) => delFlag === '0')) throw apiError('USER_NOT_DELETED');
   await assertWithinAccountLimit(tx, tenantId, accountLimit, users.length);
   await assertAccountsLeft(tx, caller, tenantId, users.length);
@@ -75,6 +76,7 @@ export async function replaceDepartments(
   const userIds = users.map(({ userId }) => userId);
   const locked = await lockUsers(tx, tenantId, userIds);
   if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
+  assertMayManage(caller, locked);
   const memberships = await lockFormerDepartments(tx, tenantId, users);
   await deleteMembershipsOfUsers(tx, tenantId, userIds);
   await insertMemberships(tx, tenantId, memberships);

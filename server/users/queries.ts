@@ -133,7 +133,9 @@ export const touchUsers = (tx: Tx, tenantId: string, userIds: string[], by: stri
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
 
 /** Locks users, deleted or not, in the order of ids. */
-export const lockAnyUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<{ delFlag: string }[]>`
-  select del_flag as "delFlag" from users
+export const lockAnyUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
+  { delFlag: string; administrator: boolean }[]
+>`
+  select del_flag as "delFlag", administrator from users
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])
   order by user_id for no key update`;

@@ -5,6 +5,7 @@ import { endSessionsBy, listSessionsOf } from '../auth/sessions.ts';
 import { apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
 import { readUser } from './queries.ts';
+import { assertMayManage } from './users.ts';
 
 /** Lists the sessions of a user in the tenant in which the caller acts. */
 export async function listUserSessions(tx: Tx, caller: Caller, userId: string): Promise<Rows<Session>> {
@@ -19,7 +20,8 @@ export async function endUserSessions(
   userId: string,
   sessionId: string | undefined,
 ): Promise<void> {
-  const { userName } = await findUser(tx, caller, userId);
+  const { userName, roles } = await findUser(tx, caller, userId);
+  assertMayManage(caller, [{ administrator: roles.includes('admin') }]);
   await endSessionsBy(tx, caller, { userId, userName }, sessionId);
 }
 

@@ -6,6 +6,7 @@ import { generateKey } from '../../server/auth/key-format.ts';
 import { KEY_PERMISSIONS, PERMISSIONS } from '../../server/auth/permissions.ts';
 import { addKey } from '../../server/keys/rules.ts';
 import { DEPTS, expectError } from '../support/expect.ts';
+import { basic, postForm } from '../support/oauth.ts';
 import { Client, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 import { waitFor } from '../support/wait.ts';
@@ -168,7 +169,7 @@ test('a caller can grant a key only permissions that they have, and never key:wr
   expectError(await client.get(`${KEYS}/list`), 403, 'NOT_ALLOWED');
 });
 
-test('a key that may write users neither makes an administrator nor changes one', async () => {
+test('a key that may write users neither creates, changes nor restores an administrator', async () => {
   const users = '/system/user-api';
   const { client } = await createKey({ permissions: ['user:write', 'user:read', 'change:revert'] });
   const body = { userName: 'made-by-key', password: 'correct horse battery' };
@@ -188,6 +189,13 @@ test('a key that may write users neither makes an administrator nor changes one'
   await admin.put(users, { userId: other, roles: ['member'] });
   const [demoted] = (await admin.get(`/system/change-api/list?resource=user&resourceId=${other}&limit=1`)).data.rows;
   expectError(await client.post(`/system/change-api/${demoted.id}/revert`), 403, 'NOT_ALLOWED');
+  expectError(await client.delete(`${users}/${boss.userId}/sessions`), 403, 'NOT_ALLOWED');
+  // Nor does it restore one, who would still know their password.
+  const former = await admin.createUser({ userName: 'former-admin', roles: ['admin'] });
+  await admin.delete(`${users}/${former}`);
+  const [deletion] = (await admin.get(`/system/change-api/list?resource=user&resourceId=${former}&limit=1`)).data.rows;
+  expectError(await client.post(`${users}/${former}/restore`, {}), 403, 'NOT_ALLOWED');
+  expectError(await client.post(`/system/change-api/${deletion.id}/revert`), 403, 'NOT_ALLOWED');
   assert.equal((await client.delete(`${users}/${member}`)).status, 200);
 });
 
@@ -220,6 +228,58 @@ test('a changed requestsPerMinute applies after the next request with the key', 
   const statuses = [];
   for (let n = 0; n < 3; n++) statuses.push((await client.get(`${DEPTS}/list`)).status);
   assert.deepEqual(statuses, [200, 200, 429]);
+});
+
+test('requestsPerMinute holds for the first requests with an access token of the key, on every node', async () => {
+  const { key, keyId } = await createKey({ requestsPerMinute: 2 });
+  await fillBucket(keyId, 2);
+  const grant = { grant_type: 'client_credentials' };
+  const issued = await postForm(service.base, '/auth/token', grant, basic(String(keyId), key));
+  const { access_token } = JSON.parse(issued.text);
+  // The second node has never seen the key.
+  const clients = [withKey(access_token, second), withKey(access_token)];
+  const responses = await Promise.all(
+    Array.from({ length: 60 }, (_, n) => (clients[n % 2] as Client).get(`${DEPTS}/list`)),
+  );
+  assert.equal(responses.filter(({ status }) => status === 200).length, 1);
+  for (const response of responses) {
+    assert.equal(response.headers['ratelimit-policy'], '"key";q=2;w=60');
+    if (response.status !== 200) expectError(response, 429, 'TOO_MANY_REQUESTS', { keyId });
+  }
+});
+
+test('a raised or removed requestsPerMinute applies while requests with the key are being rejected', async () => {
+  for (const [requestsPerMinute, policy] of [
+    [600, '"key";q=600;w=60'],
+    [null, undefined],
+  ]) {
+    const { keyId, client } = await createKey({ requestsPerMinute: 1 });
+    await fillBucket(keyId, 1);
+    assert.equal((await client.get(`${DEPTS}/list`)).status, 200);
+    expectError(await client.get(`${DEPTS}/list`), 429, 'TOO_MANY_REQUESTS', { keyId });
+    await admin.put(KEYS, { keyId, keyName: 'key', permissions: ['dept:read'], requestsPerMinute });
+    // The bucket is still empty, so requests are rejected unless the key has no limit any more.
+    const { status } = await waitFor('the new limit applies', async () => {
+      const response = await client.get(`${DEPTS}/list`);
+      return response.headers['ratelimit-policy'] === policy ? response : undefined;
+    });
+    assert.equal(status, requestsPerMinute === null ? 200 : 429);
+  }
+});
+
+test('a flood of rejected requests sends few statements', async () => {
+  const { keyId, client } = await createKey({ requestsPerMinute: 1 });
+  await fillBucket(keyId, 0);
+  const startedAt = performance.now();
+  queries.length = 0;
+  for (let n = 0; n < 10; n++) {
+    const responses = await Promise.all(Array.from({ length: 20 }, () => client.get(`${DEPTS}/list`)));
+    for (const response of responses) expectError(response, 429, 'TOO_MANY_REQUESTS', { keyId });
+  }
+  const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
+  const count = (text: RegExp) => queries.filter(({ string }) => text.test(string ?? '')).length;
+  assert.ok(count(/select requests_per_minute as/) <= seconds, 'the limit is read once a second');
+  assert.ok(count(/take_request_tokens/) <= seconds, 'an empty bucket is asked once in a while');
 });
 
 /** Opens an event stream; resolves with all of it when it ends. */
