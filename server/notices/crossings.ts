@@ -4,7 +4,7 @@ import { insertCrossings } from './queries.ts';
 /** The percentages of a quota at which a tenant is warned. */
 const PERCENTAGES = [80, 100];
 
-/** A counter that the transaction has locked, after the use. */
+/** A counter that the transaction has locked, after the change. */
 export interface CountedQuota {
   tenantId: string;
   quota: string;
@@ -16,8 +16,8 @@ export interface CountedQuota {
 }
 
 /**
- * Records which percentages of their totals counters have reached, in the transaction of the use. It compares the state
- * after the use with the total, so after a total was raised, the next use warns about the new one. Existing records stay.
+ * Records which percentages of their totals counters have reached, in the transaction that changed them. It compares the state
+ * after the change with the total, so after a total was raised, the next use warns about the new one. Existing records stay.
  */
 export async function recordCrossings(tx: Tx, tenantId: string, counters: readonly CountedQuota[]): Promise<void> {
   const crossings = counters.flatMap(({ tenantId, quota, total, used, resets }) =>

@@ -17,9 +17,13 @@ import {
 import { ACCOUNTS, type CountedUse, type QuotaNumbers, type Reservation } from './schema.ts';
 
 /** A counter that is locked, and what the transaction changes in it. */
-export type Counter = CounterRow & Required<Pick<CounterUpdate, 'holds' | 'ended'>> & { isChanged: boolean };
+export type Counter = CounterRow &
+  Required<Pick<CounterUpdate, 'holds' | 'ended'>> & { isChanged: boolean; usedBefore: number };
 
-export const toCounter = (row: CounterRow): Counter => ({ ...row, holds: [], ended: [], isChanged: false });
+export const toCounter = (row: CounterRow): Counter => ({
+  ...row,
+  ...{ holds: [], ended: [], isChanged: false, usedBefore: row.used },
+});
 
 /** What is left of a total. A total that was lowered below what is used leaves 0. */
 export const leftOf = ({ total, used, reserved }: Pick<QuotaNumbers, 'total' | 'used' | 'reserved'>): number =>
@@ -151,7 +155,8 @@ export async function writeChanged(tx: Tx, tenantId: string, counters: readonly 
     recordCrossings(
       tx,
       tenantId,
-      counters.filter(({ isChanged }) => isChanged),
+      // A refund or a release does not warn.
+      counters.filter(({ used, usedBefore }) => used > usedBefore),
     ),
   ]);
 }

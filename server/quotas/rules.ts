@@ -4,6 +4,7 @@ import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
+import { recordCrossings } from '../notices/crossings.ts';
 import { actorOf, type Counter, countedBy, leftOf, numbersOf, toCounter, writeChanged } from './counters.ts';
 import {
   endReservation as endRow,
@@ -148,6 +149,9 @@ export async function refundUse(tx: Tx, caller: Caller, id: string, now: Now): P
 /** Sets the total of a quota whose total is in the tenant's record. */
 export type SetTotal = (tx: Tx, caller: Caller, quota: string, total: number) => Promise<void>;
 
+/** The record of a tenant stores its six totals as 32-bit integers, and has no value for "no limit". */
+const isTotalInRecord = (total: number) => total >= 0 && total <= 2_147_483_647;
+
 /** Creates or replaces a quota of a descendant tenant. Administrators cannot set the quotas of their own tenant. */
 export async function putQuota(
   tx: Tx,
@@ -163,25 +167,40 @@ export async function putQuota(
   const { ownTenantId, userName: by } = caller;
   if (tenantId === ownTenantId) throw apiError('OWN_TENANT');
   if (!inRecord && input.total == null) throw apiError('FIELD_REQUIRED', { field: 'total' });
-  if (inRecord && input.total === -1) throw invalid('total', 'totalInRecord');
+  if (inRecord && input.total != null && !isTotalInRecord(input.total)) throw invalid('total', 'totalInRecord');
   const period = input.period ?? 'none';
   if (quota === ACCOUNTS && period !== 'none') throw invalid('period', 'accountsPeriod');
   if (quota === ACCOUNTS && input.used != null) throw invalid('used', 'accountsUsed');
   // Lock the counter before the total changes: a use in flight counts against the old total, a later one against the new one.
-  await lockCounters(tx, tenantId, [quota], { now });
+  const counters = await lockCounters(tx, tenantId, [quota], { now });
   const former = await readSettings(tx, tenantId, quota);
-  if (former && input.used != null) throw apiError('QUOTA_EXISTS', { quota });
+  // A quota of `quotaBo` and one that is shared by a pool above count before they have settings of their own.
+  const isCounted = counters.some((counter) => counter.tenantId === tenantId && counter.used + counter.reserved > 0);
+  if (input.used != null && (former || isCounted)) throw apiError('QUOTA_EXISTS', { quota });
   const pooled = input.pooled ?? false;
   await writeSettings(tx, tenantId, { quota, total: inRecord ? null : (input.total as number), period, pooled, by });
   if (!former || former.period !== period) await startPeriod(tx, tenantId, quota, period, now);
   if (input.used != null) await setUsedRow(tx, tenantId, quota, input.used);
   if (inRecord && input.total != null) await setTotal(tx, { ...caller, tenantId }, quota, input.total);
+  await warnAfterChange(tx, tenantId, [quota], now);
 }
 
 /** Sets what was used of a quota of a tenant that the transaction has assumed, for `riskReportUsed`. */
 export async function setUsed(tx: Tx, tenantId: string, quota: string, used: number): Promise<void> {
   await lockCounters(tx, tenantId, [quota], { now: undefined });
   await setUsedRow(tx, tenantId, quota, used);
+  await warnAfterChange(tx, tenantId, [quota]);
+}
+
+/** Records which percentages of their totals a tenant's own counters have reached, after a total or what was used was set. */
+export async function warnAfterChange(tx: Tx, tenantId: string, quotas: string[], now?: Now): Promise<void> {
+  if (quotas.length === 0) return;
+  const counters = await lockCounters(tx, tenantId, quotas, { now });
+  await recordCrossings(
+    tx,
+    tenantId,
+    counters.filter((counter) => counter.tenantId === tenantId),
+  );
 }
 
 /** Locks the counters of quotas whose totals are about to change, so that uses in flight count against the old totals. */

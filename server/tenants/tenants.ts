@@ -13,7 +13,7 @@ import { type CursorPage, decodeCursor, toCursorPage } from '../http/pagination.
 import { MAX_RESPONSE_BYTES, readFitting } from '../http/response-size.ts';
 import { invalid } from '../http/validation.ts';
 import { assertAccountsFit, assertAccountsLeft } from '../quotas/accounts.ts';
-import { lockQuotas, setUsed } from '../quotas/rules.ts';
+import { lockQuotas, setUsed, warnAfterChange } from '../quotas/rules.ts';
 import { countAccountsOf } from '../users/accounts.ts';
 import { createFirstAdministrator } from '../users/users.ts';
 import {
@@ -154,12 +154,10 @@ export async function updateTenant(
   await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, { ...fields, quotas });
   await setTenant(tx, tenant.tenantId);
   // Uses that hold the lock of a counter have seen its former total. They count before this update.
-  await lockQuotas(
-    tx,
-    tenant.tenantId,
-    QUOTAS.filter((key) => fields.quotas[key] !== tenant.quotas[key]),
-  );
+  const changed = QUOTAS.filter((key) => fields.quotas[key] !== tenant.quotas[key]);
+  await lockQuotas(tx, tenant.tenantId, changed);
   if (used !== null) await setUsed(tx, tenant.tenantId, 'riskReport', used);
+  await warnAfterChange(tx, tenant.tenantId, changed);
   await setTenant(tx, caller.tenantId);
 }
 
@@ -188,11 +186,10 @@ export async function patchTenant(
   const input = { ...merged, id, quotaBo: { ...merged.quotaBo, ...Object.fromEntries(reset) } };
   const sent = patch.quotaBo?.riskReportUsed;
   const used = sent === undefined ? null : (sent ?? 0);
-  if (isDeepStrictEqual(fieldsOf(input), fieldsOf(current)) && (input.tenantParent ?? null) === tenant.tenantParent) {
-    if (used === null) return;
-    await setTenant(tx, tenant.tenantId);
-    return setUsed(tx, tenant.tenantId, 'riskReport', used);
-  }
+  const isSame =
+    isDeepStrictEqual(fieldsOf(input), fieldsOf(current)) && (input.tenantParent ?? null) === tenant.tenantParent;
+  // A counter that is set is recorded as a change of the tenant, even if it is set to the same value as before.
+  if (isSame && used === null) return;
   await updateTenant(tx, caller, input, { ifMatch: undefined, maxLevels, used });
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectError, expectOk, read, TENANTS } from '../support/expect.ts';
 import { Client } from '../support/service.ts';
-import { consume, dataOf, numbersOf, put, QUOTAS, quotaOf, startQuotas } from './quotas.ts';
+import { consume, dataOf, numbersOf, put, QUOTAS, quotaOf, reserve, startQuotas } from './quotas.ts';
 
 const { service, root, tenantWith } = await startQuotas();
 
@@ -160,6 +160,65 @@ describe('PUT', () => {
         'the feed has them too',
       );
     }
+  });
+
+  test('used is rejected once something was used or reserved, also of a quota without settings', async () => {
+    const above = await tenantWith('pool', { total: 10, pooled: true });
+    const admin = await service.createTenant({ quotaBo: { merchant: 10, chainReport: 10 } }, above);
+    dataOf(await consume(admin, 'merchant', 10));
+    dataOf(await reserve(admin, 'chainReport', 6));
+    dataOf(await consume(admin, 'pool', 4));
+    for (const quota of ['merchant', 'chainReport', 'pool'])
+      expectError(await put(root, admin, quota, { total: 10, used: 8 }), 409, 'QUOTA_EXISTS', { quota });
+    assert.deepEqual(await numbersOf(admin, 'merchant'), [10, 10, 0, 0]);
+    expectOk(await put(root, admin, 'businessReport', { total: 10, used: 8 }));
+    assert.deepEqual(await numbersOf(admin, 'businessReport'), [10, 8, 0, 2]);
+  });
+
+  test('a new total and a new number of uses warn as a use does; a refund and a release do not', async () => {
+    const admin = await service.createTenant({ quotaBo: { merchant: 100 } });
+    const notices = async () => {
+      const { rows } = await read(admin, '/system/change-api?limit=1000');
+      return rows
+        .filter(({ resource }: { resource: string }) => resource === 'notice')
+        .map(({ after }: { after: Record<string, unknown> }) => `${after.quota} ${after.percent} ${after.total}`);
+    };
+    dataOf(await consume(admin, 'merchant', 50));
+    const { useId } = dataOf(await consume(admin, 'merchant'));
+    const { reservationId } = dataOf(await reserve(admin, 'merchant', 1));
+    expectOk(await put(root, admin, 'merchant', { total: 60 }));
+    const expected = ['merchant 80 60'];
+    assert.deepEqual(await notices(), expected);
+    expectOk(await root.patch(`${TENANTS}/${admin.id}`, { quotaBo: { merchant: 50 } }));
+    expected.push('merchant 80 50', 'merchant 100 50');
+    assert.deepEqual(await notices(), expected);
+    // The total was changed by SQL, so nothing has warned about it yet.
+    await service.superuser`
+      update banyan.tenants set quotas = jsonb_set(quotas, '{merchant}', '55') where tenant_id = ${admin.tenantId}`;
+    dataOf(await admin.post(`${QUOTAS}/uses/${useId}/refund?tenantId=${admin.tenantId}`));
+    dataOf(await admin.post(`${QUOTAS}/reservations/${reservationId}/release`));
+    assert.deepEqual(await notices(), expected);
+    expectOk(await put(root, admin, 'calls', { total: 10, used: 10 }));
+    expectOk(await root.patch(`${TENANTS}/${admin.id}`, { quotaBo: { riskReport: 10, riskReportUsed: 8 } }));
+    expected.push('calls 80 10', 'calls 100 10', 'riskReport 80 10');
+    assert.deepEqual(await notices(), expected);
+    // The number of uses is part of the ledger, even if it is the one that was set before.
+    const changes = async () =>
+      (await read(root, `/system/change-api/list?resource=tenant&resourceId=${admin.id}&limit=100`)).rows.length;
+    const before = await changes();
+    dataOf(await consume(admin, 'riskReport'));
+    expectOk(await root.patch(`${TENANTS}/${admin.id}`, { quotaBo: { riskReportUsed: 8 } }));
+    assert.equal(await changes(), before + 1);
+    assert.deepEqual(await numbersOf(admin, 'riskReport'), [10, 8, 0, 2]);
+  });
+
+  test('the total of a quota of quotaBo is between 0 and 2147483647, that of a further one up to 2^53-1', async () => {
+    const admin = await service.createTenant();
+    for (const total of [-1, 2 ** 31, Number.MAX_SAFE_INTEGER])
+      expectError(await put(root, admin, 'merchant', { total }), 400, 'INVALID_FIELD', { field: 'total' });
+    expectOk(await put(root, admin, 'merchant', { total: 2 ** 31 - 1 }));
+    expectOk(await put(root, admin, 'further', { total: Number.MAX_SAFE_INTEGER }));
+    assert.deepEqual(await numbersOf(admin, 'merchant'), [2 ** 31 - 1, 0, 0, 2 ** 31 - 1]);
   });
 
   test('a quota of quotaBo can have a period and be pooled; its total is the one in quotaBo', async () => {
