@@ -41,7 +41,7 @@ export function validateInput(app: FastifyInstance): void {
     const sent = request.query as Record<string, unknown>;
     const duplicate = findDuplicate(sent, request.routeOptions.schema?.querystring);
     if (duplicate) return done(invalid(duplicate, 'duplicate'));
-    const query = omitEmpty(sent);
+    const query = omitEmpty(sent, request.method);
     request.query = query;
     const field = findInvalidText(request.params) ?? findInvalidText(query) ?? findInvalidText(body);
     done(field ? apiError('INVALID_FIELD', { field, problem: problems.text }) : undefined);
@@ -139,11 +139,15 @@ const findDuplicate = (query: Record<string, unknown>, expected: unknown) => {
   return Object.keys(query).find((name) => Array.isArray(query[name]) && Object.hasOwn(properties, name));
 };
 
-/** Front ends send `?status=` for a filter that is not set. An empty cursor is kept: it requests the first page. */
-const omitEmpty = (query: Record<string, unknown>) =>
-  isEmpty(query)
-    ? query
-    : Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' || name === 'cursor'));
+/**
+ * Front ends send `?status=` for a filter that is not set. An empty cursor is kept: it requests the first page. So is the empty
+ * tenant of a write, which is rejected: a program without a value for it must not write to its own tenant.
+ */
+function omitEmpty(query: Record<string, unknown>, method: string): Record<string, unknown> {
+  if (isEmpty(query)) return query;
+  const isKept = (name: string) => name === 'cursor' || (name === 'tenantId' && method !== 'GET' && method !== 'HEAD');
+  return Object.fromEntries(Object.entries(query).filter(([name, value]) => value !== '' || isKept(name)));
+}
 
 function isEmpty(input: unknown): boolean {
   for (const _ in input as object) return false;
@@ -238,7 +242,7 @@ const problems = {
     en: 'must begin with a lower-case letter and contain only letters and digits, at most 50',
   },
   moreThanReserved: { zh: '不能超过预留的数量', en: 'must not be more than was reserved' },
-  totalInRecord: { zh: '必须大于等于 0', en: 'must be 0 or more' },
+  totalInRecord: { zh: '必须介于 0 和 2147483647 之间', en: 'must be between 0 and 2147483647' },
   accountsPeriod: { zh: '必须为 none：用户数不按周期重置', en: 'must be none: users are not counted per period' },
   accountsUsed: { zh: '不能设置：用户数由系统统计', en: 'cannot be set: the service counts the users' },
   kind: {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { TenantQuery } from '../http/fields.ts';
 
 export type Format = 'xlsx' | 'csv';
 
@@ -12,4 +13,4 @@ export const format = Type.Optional(
   }),
 );
 
-export const TemplateQuery = Type.Object({ format });
+export const TemplateQuery = Type.Object({ format, ...TenantQuery.properties });

@@ -49,6 +49,15 @@ test('an administrator reads and changes the departments of a tenant below', asy
   }
 });
 
+test('a write with an empty tenantId is rejected instead of changing the own tenant', async () => {
+  const admin = await service.createTenant();
+  const field = { field: 'tenantId' };
+  expectError(await admin.post(`${DEPTS}?tenantId=`, { deptName: '总部' }), 400, 'INVALID_FIELD', field);
+  const deptId = await admin.createDepartment();
+  expectError(await admin.delete(`${DEPTS}/${deptId}?tenantId=`), 400, 'INVALID_FIELD', field);
+  assert.equal((await admin.get(`${DEPTS}/list?tenantId=`)).data.total, 1);
+});
+
 test('the ledger of the tenant that was changed names the caller and their tenant', async () => {
   const { root } = service;
   const { tenantId } = await service.createTenant();

@@ -169,6 +169,12 @@ export const actingCalls: ActingCall[] = [
     call: (client, query) => client.post(`${dept}/bulk?${query}`, { departments: [{ ref: 'a' }] }),
     writes: true,
   },
+  ...[dept, people].map(
+    (path): ActingCall => ({
+      operation: `GET ${path}/import/template`,
+      call: (client, query) => client.get(`${path}/import/template?format=csv&${query}`),
+    }),
+  ),
   {
     operation: `POST ${dept}/import`,
     call: (client, query) => importFile(client, 'dept', 'preview', csv([['部门路径'], ['a']]), { query: `&${query}` }),

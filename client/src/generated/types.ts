@@ -3840,6 +3840,10 @@ export type ReadDepartmentTemplateData = {
      * The format of the file
      */
     format?: 'xlsx' | 'csv';
+    /**
+     * The caller's tenant (default) or one of its descendants
+     */
+    tenantId?: string;
   };
   url: '/system/dept-api/import/template';
 };
@@ -3895,6 +3899,10 @@ export type ReadUserTemplateData = {
      * The format of the file
      */
     format?: 'xlsx' | 'csv';
+    /**
+     * The caller's tenant (default) or one of its descendants
+     */
+    tenantId?: string;
   };
   url: '/system/user-api/import/template';
 };

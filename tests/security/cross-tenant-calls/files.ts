@@ -34,8 +34,8 @@ export const fileCalls: Row[] = [
     },
     {
       operation: `GET ${path}/import/template`,
-      call: (client) => client.get(`${path}/import/template?format=csv`),
-      other: OK,
+      call: (client, { code }) => client.get(`${path}/import/template?format=csv&tenantId=${code}`),
+      other: '403 OTHER_TENANT',
     },
   ]),
   ...(['code', 'belowCode'] as const).map(
