@@ -3,6 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { traceContextOf } from './trace-context.ts';
 
+/** API keys that a caller has put into the path by mistake. */
+const API_KEYS = /byk_\w+/g;
+
 /** The destination of the log. */
 export interface Output {
   write(line: string): void;
@@ -65,7 +68,7 @@ export function createAccessLog(
     const code = errorStatusOf(reply);
     const outcome = `"status":${status}${code === status ? '' : `,"code":${code}`}`;
     // Log only the path: a query may contain names.
-    const path = JSON.stringify(request.url.split('?')[0]);
+    const path = JSON.stringify(request.url.split('?')[0]?.replaceAll(API_KEYS, 'byk_…'));
     const ms = Math.round(reply.elapsedTime * 10) / 10;
     const token = request.token ?? null;
     const id = token?.keyId === undefined ? `"userId":"${token?.userId}"` : `"keyId":"${token.keyId}"`;

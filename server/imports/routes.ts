@@ -2,7 +2,6 @@ import multipart from '@fastify/multipart';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { readActing } from '../access/acting.ts';
-import { readAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { apiError, type ErrorCode } from '../http/errors.ts';
@@ -40,6 +39,7 @@ const errors: ErrorCode[] = [
 export async function importRoutes(app: App, deps: Dependencies): Promise<void> {
   const { db, config } = deps;
   const limit = createImportLimit();
+  const isVerbose = config.logLevel === 'trace' || config.logLevel === 'debug';
   app.removeAllContentTypeParsers();
   await app.register(multipart, { limits: multipartLimits });
   app.addContentTypeParser('*', (_request, _payload, done) => done(apiError('NOT_MULTIPART')));
@@ -56,13 +56,13 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
           tags: [importer.tag],
           operationId: template.operationId,
           summary: template.summary,
-          description: 'Headers and examples are in the language of the caller.',
+          description: 'In the language of the caller.',
           querystring: TemplateQuery,
-          response: responses('authenticated', { file: true }),
+          response: responses('authenticated', { file: true, errors: ['OTHER_TENANT'] }),
         },
       },
       async (request, reply) => {
-        await readAs(db, request, async () => {});
+        await readActing(db, request, async () => {});
         return sendTemplate(request, reply, sheet, template.examples);
       },
     );
@@ -71,6 +71,8 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
       importer.path,
       {
         config: { requires: 'import', importsFile: true, hasLongPreparation: true },
+        // Below `info`, @fastify/multipart would log all headers of the request and so its token.
+        childLoggerFactory: (logger) => (isVerbose ? logger.child({}, { level: 'info' }) : logger),
         schema: {
           tags: [importer.tag],
           operationId: importer.operationId,

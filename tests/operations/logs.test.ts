@@ -6,6 +6,7 @@ import { readConfig } from '../../server/config.ts';
 import { serve } from '../../server/process/serve.ts';
 import { after, afterFile } from '../support/cleanup.ts';
 import { CHEAP_HASH, connectWithoutDeadline, createDatabase, NO_DEADLINES } from '../support/database.ts';
+import { csv, importFile } from '../support/import.ts';
 import { type Run, startOnDatabase } from '../support/process.ts';
 import { request, sendAndDisconnect, sendRaw } from '../support/raw.ts';
 import { isLong } from '../support/scale.ts';
@@ -135,6 +136,8 @@ test('no line contains a password or token, however a request ends', async () =>
     await anonymous.get('/system/dept-api/list', { headers: { authorization: `Bearer ${sent}` } });
   }
   await sendRaw(base, request('GET /auth/me', `Authorization: Bearer ${key}`, 'broken header'));
+  await admin.get(`/system/dept-api/${key}`);
+  assert.equal((await importFile(admin, 'dept', 'preview', csv([['部门路径'], ['总部']]))).status, 200);
 
   // An internal error is logged with its stack, but without secrets of the request.
   await superuser`alter table sessions rename to temporarily_renamed`;
