@@ -7,6 +7,7 @@ export type Language = 'zh' | 'en';
 export type Detail =
   | string
   | number
+  | null
   | readonly (string | number)[]
   | Record<Language, string>
   | readonly { readonly [name: string]: Detail }[];
@@ -41,7 +42,7 @@ export class ApiError extends Error {
 }
 
 function translate(detail: Detail, language: Language): unknown {
-  if (typeof detail !== 'object') return detail;
+  if (detail === null || typeof detail !== 'object') return detail;
   if ('zh' in detail) return detail[language];
   return detail.map((item) => (typeof item === 'object' ? translateAll(item, language) : item));
 }

@@ -62,8 +62,8 @@ export function assertNoErrors({ errors }: Plan, table: Table): void {
     rows: errors.byRow.size,
     errors: listed.map(({ n, key, error }) => ({
       row: table.rows[n]?.row as number,
-      column: table.columns.find((column) => column.key === key)?.letter ?? '',
-      field: key ?? '',
+      column: table.columns.find((column) => column.key === key)?.letter ?? null,
+      field: key,
       reason: error.code,
       msg: textsOf(error),
     })),

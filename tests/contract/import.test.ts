@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { expectError, expectOk } from '../support/expect.ts';
 import { csv, importFile, xlsx } from '../support/import.ts';
 import { type Client, shareService } from '../support/service.ts';
 import { apply, outcomes, revert } from './imports.ts';
@@ -118,6 +119,37 @@ test('each error names its row and column, and an import with errors writes noth
   assert.equal(refused.data.rows, 9);
   assert.deepEqual([refused.data.errors[3].row, refused.data.errors[3].msg], [4, '与第 3 行重复，请只保留一行']);
   assert.equal((await list(tenant)).length, 3);
+});
+
+test('a rejected import lists the errors that its preview shows, with null for the column and field of a whole row', async () => {
+  const tenant = await service.createTenant();
+  expectOk(await service.root.put(`/system/quota-api/accounts?tenantId=${tenant.tenantId}`, { total: 1 }));
+  for (const [kind, rows, expected] of [
+    [
+      'user',
+      [
+        ['用户名', '姓名'],
+        ['zhangsan', '张三'],
+      ],
+      [null, null, 'QUOTA_EXHAUSTED'],
+    ],
+    [
+      'dept',
+      [
+        ['部门路径', '外部编号'],
+        ['总部', '7'],
+      ],
+      [null, 'source', 'FIELD_REQUIRED'],
+    ],
+  ] as const) {
+    const file = csv(rows.map((row) => [...row]));
+    const { data } = await importFile(tenant, kind, 'preview', file);
+    const refused = await importFile(tenant, kind, 'apply', file);
+    expectError(refused, 400, 'ROWS_INVALID');
+    assert.deepEqual(refused.data.errors, data.table[0].errors);
+    const [{ column, field, reason }] = refused.data.errors;
+    assert.deepEqual([column, field, reason], expected);
+  }
 });
 
 test('people get generated passwords that must be changed, and belong to several departments', async () => {
