@@ -125,6 +125,31 @@ describe('quotas of the tenants below', () => {
     assert.deepEqual(await below(ofOwn), { rows: [], total: 0 }, 'a key without `below` sees its own tenant only');
   });
 
+  test('a quota of which nothing is used or reserved any more is not listed', async () => {
+    const above = await service.createTenant();
+    const [expired, turned, partly] = [
+      await service.createTenant({ quotaBo: { merchant: 10 } }, above),
+      await service.createTenant({}, above),
+      await service.createTenant({ quotaBo: { merchant: 10 } }, above),
+    ] as const;
+    clock.time = new Date('2027-05-10T23:59:58+08:00');
+    expectOk(await put(above, turned, 'daily', { total: 5, period: 'day' }));
+    dataOf(await reserve(expired, 'merchant', 3, 1));
+    dataOf(await consume(turned, 'daily', 5));
+    dataOf(await reserve(partly, 'merchant', 3, 1));
+    dataOf(await reserve(partly, 'merchant', 2, 60));
+    const before = await below(above);
+    clock.time = new Date('2027-05-11T00:00:00+08:00');
+    const later = await below(above);
+    clock.time = undefined;
+    assert.deepEqual([before.rows.length, before.total], [3, 3]);
+    assert.deepEqual(
+      later.rows.map(({ tenantId, used, reserved }: Record<string, unknown>) => [tenantId, used, reserved]),
+      [[partly.tenantId, 0, 2]],
+    );
+    assert.equal(later.total, 1);
+  });
+
   test('a pool counts the uses below it, and its sums name the tenants', async () => {
     const above = await service.createTenant();
     const pool = await service.createTenant({}, above);

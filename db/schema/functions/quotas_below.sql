@@ -1,7 +1,9 @@
 -- Returns the quotas of the tenants below `root` of which something is used or reserved, with what was used in the last 30 days
 -- (today and the 29 days before). Those that run out first at that rate, before they are reset, come first. At most `max` are
 -- returned: those of which the largest share is used. `matches` is the number of all such quotas, returned or not. For a pool,
--- the uses of the tenants below it count too, as in its counter.
+-- the uses of the tenants below it count too, as in its counter. The quota `accounts` is left out.
+-- `used` and `reserved` of a candidate are those of quota_state(), which is too expensive to call for every counter of a large
+-- subtree. Only counters with reservations look for expired ones.
 -- Row-level security shows the quotas of one tenant only, so this function runs as the owner of the tables, and answers only for
 -- the tenant of the transaction.
 create or replace function quotas_below(root text, moment timestamptz, max int)
@@ -14,10 +16,13 @@ create or replace function quotas_below(root text, moment timestamptz, max int)
     join quota_counters c on c.tenant_id = t.tenant_id
     left join quotas q on q.tenant_id = c.tenant_id and q.quota = c.quota
     cross join lateral (
-      select coalesce(q.total, case when c.quota = any (quota_bo_names()) then (t.quotas ->> c.quota)::bigint end, -1) as total) s
-    where t.path @> array[root] and root = current_setting('banyan.tenant', true) and t.tenant_id <> root and t.del_flag = '0' and c.used + c.reserved > 0
-      and c.quota <> 'accounts'
-    order by case s.total when -1 then 0 when 0 then 'infinity' else (c.used + c.reserved) / s.total::float8 end desc, t.id, c.quota
+      select coalesce(q.total, case when c.quota = any (quota_bo_names()) then (t.quotas ->> c.quota)::bigint end, -1) as total,
+        case when q.period <> 'none' and date_trunc(q.period, moment) > c.period_start then 0 else c.used end
+        + case when c.reserved = 0 then 0 else c.reserved - coalesce((select sum(h.amount) from quota_holds h
+          where h.tenant_id = c.tenant_id and h.quota = c.quota and h.expires <= moment), 0) end as taken) s
+    where t.path @> array[root] and root = current_setting('banyan.tenant', true) and t.tenant_id <> root and t.del_flag = '0'
+      and c.used + c.reserved > 0 and s.taken > 0 and c.quota <> 'accounts'
+    order by case s.total when -1 then 0 when 0 then 'infinity' else s.taken / s.total::float8 end desc, t.id, c.quota
     limit max
   )
   select c.tenant_id, s.quota, s.total, s.used, s.reserved, s.period, s.pooled, s.period_start, r.recent, c.matches
