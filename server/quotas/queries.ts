@@ -6,9 +6,12 @@ export type Now = Date | undefined;
 
 const timeOf = (tx: Tx, now: Now) => tx`${now?.toISOString() ?? null}::text::timestamptz`;
 
-/** The time at which `used` is reset to 0, for a row `s` of quota_state(). */
+/**
+ * The time at which `used` is reset to 0, for a row `s` of quota_state(). It is truncated, because a day without a midnight
+ * starts at 01:00, but the next one at 00:00.
+ */
 const resetTime = (tx: Tx) => tx`case when s.period <> 'none' then
-  to_char(s.period_start + ('1 ' || s.period)::interval, 'YYYY-MM-DD HH24:MI:SS') end`;
+  to_char(date_trunc(s.period, s.period_start + ('1 ' || s.period)::interval), 'YYYY-MM-DD HH24:MI:SS') end`;
 
 /** A row of `quotaState`. */
 export type StateRow = Omit<Quota, 'left'> & { isCounted: boolean };
@@ -218,12 +221,22 @@ export const writeSettings = (
     update_by = ${by}, update_time = now()
   where (q.total, q.period, q.pooled) is distinct from (excluded.total, excluded.period, excluded.pooled)`;
 
-/** Starts a period of another length. Uses so far count in it. */
-export const startPeriod = (tx: Tx, tenantId: string, quota: string, period: Period, now: Now) => tx`
-  insert into quota_counters as c (tenant_id, quota, period_start)
-  values (${tenantId}, ${quota}, case when ${period} = 'none' then '-infinity'
-    else date_trunc(${period}, coalesce(${timeOf(tx, now)}, clock_timestamp())) end)
-  on conflict (tenant_id, quota) do update set period_start = excluded.period_start`;
+/**
+ * Starts a period of another length. Uses so far count in it. If the clock was set back, it is the period of the latest use or of
+ * the former start, whichever is later: otherwise the next period would reset uses of its own days. Without a period, the counter
+ * keeps the former start for the next change.
+ */
+export const startPeriod = (tx: Tx, tenantId: string, quota: string, period: Period, now: Now) => {
+  const time = tx`coalesce(${timeOf(tx, now)}, clock_timestamp())`;
+  if (period === 'none')
+    return tx`insert into quota_counters (tenant_id, quota) values (${tenantId}, ${quota}) on conflict do nothing`;
+  return tx`
+    insert into quota_counters as c (tenant_id, quota, period_start)
+    values (${tenantId}, ${quota}, date_trunc(${period}, ${time}))
+    on conflict (tenant_id, quota) do update set period_start = date_trunc(${period}, greatest(${time}, c.period_start, (
+      select max(u.date)::date::timestamptz
+      from usage_by_tenant(${tenantId}, ${quota}, ${time}::date, null, 'YYYY-MM-DD') u)))`;
+};
 
 /** Sets what was used. The transaction has locked the counter, if it exists. */
 export const setUsed = (tx: Tx, tenantId: string, quota: string, used: number) => tx`

@@ -7,9 +7,9 @@ import { type ApiResponse, type Client, startService } from '../support/service.
 export const QUOTAS = '/system/quota-api';
 
 /** Starts a service whose quotas take the time from `clock`, if it is set. */
-export async function startQuotas() {
+export async function startQuotas(timeZone = 'Asia/Shanghai') {
   const clock: { time: Date | undefined } = { time: undefined };
-  const service = await startService({ BANYAN_TIME_ZONE: 'Asia/Shanghai' }, { quotaTime: () => clock.time });
+  const service = await startService({ BANYAN_TIME_ZONE: timeZone }, { quotaTime: () => clock.time });
   const { root } = service;
   const tenantWith = async (quota: string, body: object) => {
     const admin = await service.createTenant();

@@ -41,7 +41,8 @@ create or replace function quotas_below(root text, moment timestamptz, max int)
   cross join lateral (
     select case when r.recent > 0 then greatest(0, s.total - s.used - s.reserved) * 30 / r.recent::float8 end as days_left,
       case when s.period = 'none' then 'infinity'
-        else extract(epoch from s.period_start + ('1 ' || s.period)::interval - moment) / 86400 end::float8 as days_to_reset
+        else extract(epoch from date_trunc(s.period, s.period_start + ('1 ' || s.period)::interval) - moment) / 86400
+        end::float8 as days_to_reset
   ) d
   order by case
       when s.total = -1 then null
