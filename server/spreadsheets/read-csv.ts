@@ -1,6 +1,7 @@
 import { detectDelimiter, parseCsv } from 'hucre/csv';
 import { decodeFormula } from './formula.ts';
 import { ReadError } from './read-error.ts';
+import { RowCollector } from './rows.ts';
 import { MAX_ROWS, type SheetRow } from './sheet.ts';
 
 /** The maximum number of rows that are parsed. Most of them may be empty. */
@@ -14,10 +15,15 @@ export function readCsv(bytes: Uint8Array): SheetRow[] {
   const delimiter = stated?.[1] ?? detectDelimiter(text);
   const rows = parseCsv(text, { delimiter, maxRows: MAX_LINES });
   if (rows.length >= MAX_LINES) throw new ReadError('rows');
-  return rows.flatMap((cells, n): SheetRow[] => {
-    if ((stated && n === 0) || cells.every((cell) => cell === null || cell === '')) return [];
-    return [{ row: n + 1, cells: cells.map((cell) => decodeFormula(String(cell ?? ''))) }];
-  });
+  const collector = new RowCollector();
+  for (const [n, cells] of rows.entries()) {
+    if (stated && n === 0) continue;
+    collector.add(
+      n + 1,
+      cells.map((cell) => decodeFormula(String(cell ?? ''))),
+    );
+  }
+  return collector.rows;
 }
 
 /**

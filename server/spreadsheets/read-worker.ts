@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { isOle2, isZip } from './file-kind.ts';
 import { readCsv } from './read-csv.ts';
 import { ReadError, type ReadProblem } from './read-error.ts';
-import { MAX_CELL_LENGTH, MAX_ROWS, type SheetRow, textOf } from './sheet.ts';
+import type { SheetRow } from './sheet.ts';
 import type { Report } from './write-report.ts';
 
 /**
@@ -12,17 +12,12 @@ import type { Report } from './write-report.ts';
 
 /** Rows are sent in pieces: receiving all of them at once would block the service. */
 const PIECE = 2_000;
-/** Rows above the header, and the header itself. */
-const MAX_HEADER_ROWS = 20;
 
 async function read(bytes: Uint8Array): Promise<SheetRow[]> {
   if (bytes.length === 0) throw new ReadError('empty');
   if (isOle2(bytes)) throw new ReadError('oldFormat');
   const rows = isZip(bytes) ? await (await import('./read-xlsx.ts')).readXlsx(bytes) : readCsv(bytes);
   if (rows.length === 0) throw new ReadError('empty');
-  if (rows.length > MAX_ROWS + MAX_HEADER_ROWS) throw new ReadError('rows');
-  const isTooLong = ({ cells }: SheetRow) => cells.some((cell) => textOf(cell).length > MAX_CELL_LENGTH);
-  if (rows.some(isTooLong)) throw new ReadError('cell');
   return rows;
 }
 

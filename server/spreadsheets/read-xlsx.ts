@@ -2,6 +2,7 @@ import { EncryptedFileError } from 'hucre';
 import { type Cell, type CellValue, readXlsx as readWorkbook } from 'hucre/xlsx';
 import { ReadError } from './read-error.ts';
 import { assertBoundedZip } from './read-zip.ts';
+import { RowCollector } from './rows.ts';
 import type { SheetCell, SheetRow } from './sheet.ts';
 
 /** Reads the first visible sheet of a workbook. */
@@ -30,10 +31,12 @@ export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
       for (let col = startCol; col <= Math.min(endCol, filled.length - 1); col++) filled[col] ??= value;
     }
   }
-  return rows.flatMap((values, n): SheetRow[] => {
+  const collector = new RowCollector();
+  for (const [n, values] of rows.entries()) {
     const shown = values.map((value, col) => toCell(value, cells?.get(`${n},${col}`)));
-    return shown.every((cell) => cell === '') ? [] : [{ row: n + 1, cells: shown }];
-  });
+    collector.add(n + 1, shown);
+  }
+  return collector.rows;
 }
 
 function toCell(value: CellValue | undefined, cell: Cell | undefined): SheetCell {

@@ -1,7 +1,7 @@
 import { writeCsv } from 'hucre/csv';
 import { writeXlsx } from 'hucre/xlsx';
-import { encodeFormula } from './formula.ts';
 import { type SheetRow, textOf } from './sheet.ts';
+import { csvCell, xlsxCell } from './writing.ts';
 
 export interface Report {
   format: 'xlsx' | 'csv';
@@ -19,20 +19,17 @@ export async function writeReport(
   { format, header, headerRow, errors }: Report,
 ): Promise<Uint8Array> {
   const width = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
+  const encode = { xlsx: xlsxCell, csv: csvCell }[format];
   const lines: (string | null)[][] = [];
   for (const { row, cells } of rows) {
     // Rows keep their numbers, which the errors name.
     while (lines.length < row - 1) lines.push([]);
-    const texts = Array.from({ length: width }, (_, n) => textOf(cells[n]));
-    lines.push([...texts, row === headerRow ? header : (errors.get(row) ?? '')]);
+    const texts = Array.from({ length: width }, (_, n) => encode(textOf(cells[n])) || null);
+    lines.push([...texts, row === headerRow ? header : encode(errors.get(row) ?? '')]);
   }
   if (format === 'xlsx') {
     const columns = Array.from({ length: width + 1 }, (_, n) => ({ width: n === width ? 60 : 18 }));
     return writeXlsx({ sheets: [{ name: 'Sheet1', columns, rows: lines }] });
   }
-  const text = writeCsv(
-    lines.map((cells) => cells.map((cell) => encodeFormula(cell ?? ''))),
-    { bom: true },
-  );
-  return new TextEncoder().encode(text);
+  return new TextEncoder().encode(writeCsv(lines, { bom: true }));
 }

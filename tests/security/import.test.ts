@@ -4,7 +4,7 @@ import http from 'node:http';
 import { test } from 'node:test';
 import zlib from 'node:zlib';
 import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
-import { csv, form, importFile, xlsx } from '../support/import.ts';
+import { type Cell, csv, form, importFile, xlsx } from '../support/import.ts';
 import { isLong, sample, scale } from '../support/scale.ts';
 import { Client, shareService } from '../support/service.ts';
 
@@ -116,6 +116,28 @@ test('a cell of more than 200,000 characters is rejected', async () => {
   await expectRejected(withPath(200_001), 'FILE_UNREADABLE');
   const { data } = await importFile(tenant, 'dept', 'preview', withPath(200_000));
   assert.deepEqual([data.rows, data.errors], [1, 1]);
+});
+
+test('a small workbook whose cells repeat a long text thousands of times is rejected', async () => {
+  const long = '长'.repeat(199_999);
+  // A workbook stores the text once. The service would hold it once for each cell, also in columns that it ignores.
+  const repeated = await xlsx([
+    ['部门路径', '备注'],
+    ...Array.from({ length: 300 }, (_, n): Cell[] => [`p${n}`, long]),
+  ]);
+  assert.ok(repeated.length < 100_000, 'it is small');
+  const merged = await xlsx(
+    [['备注', '部门路径', '状态'], ...Array.from({ length: 300 }, (_, n): Cell[] => [n === 0 ? long : null, `p${n}`])],
+    { merges: [{ startRow: 1, endRow: 300, startCol: 0, endCol: 0 }] },
+  );
+  assert.ok(merged.length < 100_000, 'it is small');
+  for (const file of [repeated, merged]) {
+    for (const query of ['', ...sample(['&report=xlsx', '&report=csv'], 2)]) {
+      const response = await importFile(tenant, 'dept', 'preview', file, { query });
+      assert.equal(response.data?.reason, 'FILE_UNREADABLE', response.text.slice(0, 300));
+      assert.match(response.msg, /过大/);
+    }
+  }
 });
 
 test('a file that takes too long or too much memory ends its worker, not the service', async () => {
