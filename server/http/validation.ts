@@ -177,6 +177,12 @@ function findInvalidText(input: unknown): string | undefined {
 const joinPath = (path: string, key: string, isIndex: boolean) =>
   isIndex ? `${path}[${key}]` : path ? `${path}.${key}` : key;
 
+/** In a CSV file such a number is a text, in an xlsx file a number. */
+const scientific = {
+  zh: '是科学计数法，部分数字已丢失，请将单元格格式改为文本后重新填写',
+  en: 'is in scientific notation and has lost digits. Format the cell as text and enter it again',
+};
+
 const problems = {
   text: { zh: '不能包含 NUL 或不成对的代理字符', en: 'must not contain NUL or unpaired surrogates' },
   long: {
@@ -269,10 +275,8 @@ const problems = {
     en: 'is a formula without a stored result. Enter its value instead',
   },
   errorCell: { zh: '是公式错误，请改为正确的值', en: 'is a formula error. Enter the value instead' },
-  scientific: {
-    zh: '是科学计数法，部分数字已丢失，请将单元格格式改为文本后重新填写',
-    en: 'is in scientific notation and has lost digits. Format the cell as text and enter it again',
-  },
+  scientific,
+  scientificCell: scientific,
   emptyPathName: {
     zh: '中有空的部门名称，请检查“/”；名称中的“/”写作“\\/”',
     en: 'contains an empty name. Check the slashes; write a slash within a name as \\/',

@@ -43,17 +43,20 @@ function toCell(value: CellValue | undefined, cell: Cell | undefined): SheetCell
   if (cell?.type === 'error') return { unsupported: 'error', text: String(value) };
   if (value instanceof Date) return { unsupported: 'date', text: dateText(value) };
   if (value == null) return cell?.formula === undefined ? '' : { unsupported: 'formula', text: `=${cell.formula}` };
-  if (typeof value === 'number') return numberText(value);
+  if (typeof value === 'number') return numberCell(value);
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
   return value;
 }
 
-/** The digits of a number without an exponent, as phone numbers and ids need it. A spreadsheet keeps 15 of them. */
-function numberText(value: number): string {
-  const text = String(value);
-  if (Number.isInteger(value)) return text.includes('e') ? BigInt(value).toString() : text;
+/** The smallest number with more digits than a spreadsheet program keeps. It replaces the others by zeros. */
+const MIN_ROUNDED = 1e15;
+
+/** The digits of a number without an exponent, as phone numbers and ids need it. */
+function numberCell(value: number): SheetCell {
   // 0.1 + 0.2 is shown as 0.3.
-  return String(Number(value.toPrecision(15)));
+  const text = String(Number.isInteger(value) ? value : Number(value.toPrecision(15)));
+  if (Math.abs(value) < MIN_ROUNDED && !text.includes('e')) return text;
+  return { unsupported: 'scientific', text: Number.isFinite(value) ? value.toExponential().toUpperCase() : text };
 }
 
 function dateText(date: Date): string {

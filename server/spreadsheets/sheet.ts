@@ -13,8 +13,11 @@ export const MAX_CELLS = 5_000_000;
 
 /** A cell that an import cannot read, because its content differs from what a spreadsheet program shows. */
 interface UnsupportedCell {
-  /** `formula`: without a stored result; `error`: such as #N/A; `date`: a number that is shown as a date. */
-  unsupported: 'formula' | 'error' | 'date';
+  /**
+   * `formula`: without a stored result; `error`: such as #N/A; `date`: a number that is shown as a date; `scientific`: a number
+   * that has lost digits, or is shown with an exponent.
+   */
+  unsupported: 'formula' | 'error' | 'date' | 'scientific';
   text: string;
 }
 

@@ -132,6 +132,27 @@ test('a date, an error value, a formula without a result and a number in scienti
   assert.match(lost?.errors[0]?.msg ?? '', /科学计数法/);
 });
 
+test('a number that a spreadsheet program has rounded is an error', async () => {
+  // A program stores 18 digits as 1.10101199003077E+17: the last three are lost.
+  const numbers = [1.10101199003077e17, 9007199254740992, 1e15, -1e15, 1e-7];
+  const rows = await preview(
+    await xlsx([
+      ['用户名', '姓名', '外部编号', '手机号'],
+      ...numbers.map((number, n): Cell[] => [number, `n${n}`, null, null]),
+      ['a', null, numbers[0] as number, null],
+      ['b', null, null, numbers[0] as number],
+      ['c', numbers[0] as number, null, null],
+      [999999999999999, null, null, 13800138000],
+    ]),
+    'user',
+  );
+  for (const { row, errors } of rows.slice(0, -1)) assert.match(errors[0]?.msg ?? `row ${row}`, /科学计数法/);
+  assert.equal(rows[0]?.cells.userName, '1.10101199003077E+17');
+  const exact = rows.at(-1);
+  assert.deepEqual(exact?.errors, []);
+  assert.deepEqual([exact?.cells.userName, exact?.cells.phone], ['999999999999999', '13800138000']);
+});
+
 test('a file that is empty, of another kind, protected or without a required column is rejected with advice', async () => {
   const unreadable = [
     Buffer.alloc(0),
