@@ -7,6 +7,7 @@ export type ReadProblem =
   | 'encoding'
   | 'unpacked'
   | 'rows'
+  | 'columns'
   | 'cell'
   | 'slow';
 

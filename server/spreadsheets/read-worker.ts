@@ -1,7 +1,9 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { once } from 'node:events';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isOle2, isZip } from './file-kind.ts';
 import { readCsv } from './read-csv.ts';
 import { ReadError, type ReadProblem } from './read-error.ts';
+import { piecesOf } from './rows.ts';
 import type { SheetRow } from './sheet.ts';
 import type { Report } from './write-report.ts';
 
@@ -9,9 +11,6 @@ import type { Report } from './write-report.ts';
  * The code of the worker thread that reads a file: parsing takes seconds, and a hostile file may take all of its memory. Each
  * file has its own thread, so the code for workbooks is loaded only for those: it takes longer than reading a small CSV file.
  */
-
-/** Rows are sent in pieces: receiving all of them at once would block the service. */
-const PIECE = 2_000;
 
 async function read(bytes: Uint8Array): Promise<SheetRow[]> {
   if (bytes.length === 0) throw new ReadError('empty');
@@ -21,22 +20,26 @@ async function read(bytes: Uint8Array): Promise<SheetRow[]> {
   return rows;
 }
 
+const port = parentPort as MessagePort;
 try {
   const { bytes, report } = workerData as WorkerTask;
   const rows = await read(bytes);
   if (report) {
     const { writeReport } = await import('./write-report.ts');
     const file = await writeReport(rows, report);
-    parentPort?.postMessage({ file } satisfies WorkerMessage);
+    port.postMessage({ file } satisfies WorkerMessage);
   } else {
-    for (let at = 0; at < rows.length; at += PIECE) {
-      parentPort?.postMessage({ rows: rows.slice(at, at + PIECE) } satisfies WorkerMessage);
+    // Wait until the service has received a piece: it would receive all that are queued at once, and do nothing else meanwhile.
+    for (const piece of piecesOf(rows)) {
+      const received = once(port, 'message');
+      port.postMessage({ rows: piece } satisfies WorkerMessage);
+      await received;
     }
   }
-  parentPort?.postMessage({ done: true } satisfies WorkerMessage);
+  port.postMessage({ done: true } satisfies WorkerMessage);
 } catch (error) {
   const problem = error instanceof ReadError ? error.problem : 'damaged';
-  parentPort?.postMessage({ problem } satisfies WorkerMessage);
+  port.postMessage({ problem } satisfies WorkerMessage);
 }
 
 export interface WorkerTask {

@@ -3,7 +3,7 @@ import { type Cell, type CellValue, readXlsx as readWorkbook } from 'hucre/xlsx'
 import { ReadError } from './read-error.ts';
 import { assertBoundedZip } from './read-zip.ts';
 import { RowCollector } from './rows.ts';
-import type { SheetCell, SheetRow } from './sheet.ts';
+import { MAX_COLUMNS, type SheetCell, type SheetRow } from './sheet.ts';
 
 /** Reads the first visible sheet of a workbook. */
 export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
@@ -28,7 +28,8 @@ export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
     if (value == null) continue;
     for (let row = startRow; row <= Math.min(endRow, rows.length - 1); row++) {
       const filled = rows[row] as CellValue[];
-      for (let col = startCol; col <= Math.min(endCol, filled.length - 1); col++) filled[col] ??= value;
+      for (let col = startCol; col <= Math.min(endCol, filled.length - 1, MAX_COLUMNS - 1); col++)
+        filled[col] ??= value;
     }
   }
   const collector = new RowCollector();

@@ -3,7 +3,7 @@ import { Semaphore } from '../../db/semaphore.ts';
 import { apiError } from '../http/errors.ts';
 import type { ReadProblem } from './read-error.ts';
 import type { WorkerMessage, WorkerTask } from './read-worker.ts';
-import { MAX_CELL_LENGTH, MAX_ROWS, type SheetRow } from './sheet.ts';
+import { MAX_CELL_LENGTH, MAX_COLUMNS, MAX_ROWS, type SheetRow } from './sheet.ts';
 import type { Report } from './write-report.ts';
 
 interface ReadLimits {
@@ -56,7 +56,11 @@ const runWorker = (workerData: WorkerTask, limits: ReadLimits, receive: (message
         worker.on('message', (message: WorkerMessage) => {
           if ('problem' in message) settle(message.problem);
           else if ('done' in message) settle();
-          else if (!settled) receive(message);
+          else if (!settled) {
+            receive(message);
+            // The worker sends the next piece after other requests have had their turn.
+            setImmediate(() => worker.postMessage('received'));
+          }
         });
         // It has used up its memory.
         worker.on('error', () => settle('unpacked'));
@@ -87,6 +91,10 @@ const problems = {
   unpacked: {
     zh: '解压后的内容过大，请删除多余的行、列、图片和格式后重试',
     en: 'its content is too large. Remove unused rows, columns, images and formats',
+  },
+  columns: {
+    zh: `超过 ${MAX_COLUMNS} 列，请删除多余的列后重试`,
+    en: `it has more than ${MAX_COLUMNS} columns. Remove unused columns`,
   },
   cell: {
     zh: `有单元格超过 ${MAX_CELL_LENGTH} 个字符，请缩短后重试`,

@@ -1,5 +1,15 @@
 import { ReadError } from './read-error.ts';
-import { MAX_CELL_LENGTH, MAX_CELLS, MAX_CHARACTERS, MAX_ROWS, type SheetCell, type SheetRow } from './sheet.ts';
+import {
+  MAX_CELL_LENGTH,
+  MAX_CELLS,
+  MAX_CHARACTERS,
+  MAX_COLUMNS,
+  MAX_ROWS,
+  type SheetCell,
+  type SheetRow,
+  textOf,
+} from './sheet.ts';
+import { cleanName } from './text.ts';
 
 /** Rows above the header, and the header itself. */
 const MAX_HEADER_ROWS = 20;
@@ -21,11 +31,36 @@ export class RowCollector {
       if (length > MAX_CELL_LENGTH) throw new ReadError('cell');
       this.#characters += typeof cell === 'string' ? length : length + UNSUPPORTED_SIZE;
     }
-    const last = cells.findLastIndex((cell) => cell !== '');
+    const last = cells.findLastIndex((cell) => !isBlank(cell));
     if (last < 0) return;
+    if (last >= MAX_COLUMNS) throw new ReadError('columns');
     this.#cells += last + 1;
     if (this.#cells > MAX_CELLS || this.#characters > MAX_CHARACTERS) throw new ReadError('unpacked');
     if (this.rows.length >= MAX_ROWS + MAX_HEADER_ROWS) throw new ReadError('rows');
     this.rows.push({ row, cells: cells.slice(0, last + 1) });
   }
+}
+
+/** Imports treat a text of spaces as empty. */
+const isBlank = (cell: SheetCell): boolean => typeof cell === 'string' && cleanName(cell) === '';
+
+/** How much of the rows one message contains. A cell counts as its characters and the time that a further cell takes. */
+const MAX_PIECE = 400_000;
+const CELL_SIZE = 50;
+
+/** Divides rows into messages that the service receives in a few milliseconds each. */
+export function* piecesOf(rows: readonly SheetRow[]): Generator<SheetRow[], void> {
+  let piece: SheetRow[] = [];
+  let size = 0;
+  for (const row of rows) {
+    const rowSize = row.cells.reduce((sum, cell) => sum + textOf(cell).length + CELL_SIZE, 0);
+    if (piece.length > 0 && size + rowSize > MAX_PIECE) {
+      yield piece;
+      piece = [];
+      size = 0;
+    }
+    piece.push(row);
+    size += rowSize;
+  }
+  if (piece.length > 0) yield piece;
 }

@@ -11,6 +11,9 @@ export const MAX_CELL_LENGTH = 200_000;
 export const MAX_CHARACTERS = 52_428_800;
 export const MAX_CELLS = 5_000_000;
 
+/** How many columns a sheet may have. Templates have about a dozen; exports of other systems may have many more. */
+export const MAX_COLUMNS = 200;
+
 /** A cell that an import cannot read, because its content differs from what a spreadsheet program shows. */
 interface UnsupportedCell {
   /**

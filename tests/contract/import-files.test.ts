@@ -153,6 +153,27 @@ test('a number that a spreadsheet program has rounded is an error', async () => 
   assert.deepEqual([exact?.cells.userName, exact?.cells.phone], ['999999999999999', '13800138000']);
 });
 
+test('rows that contain only spaces are ignored', async () => {
+  const rows: Cell[][] = [
+    ['部门路径', '状态'],
+    [' ', '\t'],
+    ['甲', ''],
+    ['\u3000', '\u00a0'],
+    ['乙', ' '],
+    ['\u200b', ' '],
+  ];
+  for (const file of [await xlsx(rows), csv(rows)]) {
+    const shown = await preview(file);
+    assert.deepEqual(
+      shown.map(({ row, action, cells }) => [row, action, cells.path]),
+      [
+        [3, 'created', '甲'],
+        [5, 'created', '乙'],
+      ],
+    );
+  }
+});
+
 test('a file that is empty, of another kind, protected or without a required column is rejected with advice', async () => {
   const unreadable = [
     Buffer.alloc(0),

@@ -5,6 +5,8 @@ import { DEPARTMENT_COLUMNS } from '../../server/departments/columns.ts';
 import { columnOfHeader, importedColumns } from '../../server/spreadsheets/column.ts';
 import { decodeFormula, encodeFormula } from '../../server/spreadsheets/formula.ts';
 import { decodePath, encodePath, encodePaths, splitPaths } from '../../server/spreadsheets/path.ts';
+import { piecesOf } from '../../server/spreadsheets/rows.ts';
+import { type SheetRow, textOf } from '../../server/spreadsheets/sheet.ts';
 import { ROLE_WORDS, STATUS_WORDS, valueOfWord } from '../../server/spreadsheets/words.ts';
 import { TENANT_COLUMNS } from '../../server/tenants/columns.ts';
 import { USER_COLUMNS } from '../../server/users/columns.ts';
@@ -66,6 +68,26 @@ test('decoding a cell returns the text, whatever it contains', () => {
     fc.property(text, (each) => assert.equal(decodeFormula(encodeFormula(each)), each)),
     seeded,
   );
+});
+
+test('rows are sent in messages of bounded size, however wide they are', () => {
+  const rowsOf = (count: number, cells: string[]): SheetRow[] =>
+    Array.from({ length: count }, (_, n) => ({ row: n + 1, cells }));
+  const tables = [
+    rowsOf(10_000, ['a', 'b']),
+    rowsOf(1_000, Array<string>(200).fill('1')),
+    rowsOf(100, ['x'.repeat(100_000)]),
+    rowsOf(2, Array<string>(200).fill('x'.repeat(100_000))),
+    [],
+  ];
+  for (const table of tables) {
+    const pieces = [...piecesOf(table)];
+    assert.deepEqual(pieces.flat(), table);
+    for (const piece of pieces.filter(({ length }) => length > 1)) {
+      const cells = piece.flatMap((row) => row.cells.map(textOf));
+      assert.ok(cells.length <= 8_000 && cells.join('').length <= 400_000, `${cells.length} cells`);
+    }
+  }
 });
 
 test('words of both languages and the values themselves are accepted', () => {

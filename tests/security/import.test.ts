@@ -145,6 +145,20 @@ test('a file that takes too long or too much memory ends its worker, not the ser
   await assert.rejects(readSpreadsheet(file, { readMs: 1, heapMegabytes: 512 }), { code: 'FILE_UNREADABLE' });
   await assert.rejects(readSpreadsheet(file, { readMs: 60_000, heapMegabytes: 16 }), { code: 'FILE_UNREADABLE' });
   assert.equal((await importFile(tenant, 'dept', 'preview', csv([['部门路径'], ['a']]))).code, 200);
+test('a sheet with more than 200 columns is rejected; cells with only spaces far to the right are ignored', async () => {
+  // Small in the file, and large in memory.
+  const wide = `<row r="2">${'<c><v>1</v></c>'.repeat(16_384)}</row>`;
+  await expectRejected(await withSheet(sheetOf(row(1, '部门路径') + wide)), 'FILE_UNREADABLE', /200 列/);
+  const path = '<c r="A2" t="inlineStr"><is><t>a</t></is></c>';
+  const blank = '<c r="XFD2" t="inlineStr"><is><t xml:space="preserve"> </t></is></c>';
+  const file = await withSheet(sheetOf(`${row(1, '部门路径')}<row r="2">${path}${blank}</row>`));
+  const rows = await readSpreadsheet(file);
+  assert.deepEqual(rows, [
+    { row: 1, cells: ['部门路径'] },
+    { row: 2, cells: ['a'] },
+  ]);
+});
+
 });
 
 test('the permission is checked before the file is read', async () => {
