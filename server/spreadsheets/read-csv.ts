@@ -1,27 +1,30 @@
-import { detectDelimiter, parseCsv } from 'hucre/csv';
+import { detectDelimiter } from 'hucre/csv';
+import { isOtherText } from './file-kind.ts';
 import { decodeFormula } from './formula.ts';
+import { parseCsvRows } from './parse-csv.ts';
 import { ReadError } from './read-error.ts';
 import { RowCollector } from './rows.ts';
-import { MAX_ROWS, type SheetRow } from './sheet.ts';
+import type { SheetRow } from './sheet.ts';
 
-/** The maximum number of rows that are parsed. Most of them may be empty. */
-const MAX_LINES = 3 * MAX_ROWS;
+/** The maximum number of rows, most of which may be empty: as many as a sheet of a spreadsheet program has. */
+const MAX_LINES = 1_048_576;
+
+/** How many characters the delimiter is detected from. */
+const SAMPLE_LENGTH = 100_000;
 
 /** Reads a CSV file. Detects its encoding and its delimiter. Row numbers are those of a spreadsheet program. */
 export function readCsv(bytes: Uint8Array): SheetRow[] {
   const text = decode(bytes);
+  if (isOtherText(text)) throw new ReadError('damaged');
   // Excel writes this line to say which delimiter follows.
   const stated = /^sep=(.)\r?\n/i.exec(text);
-  const delimiter = stated?.[1] ?? detectDelimiter(text);
-  const rows = parseCsv(text, { delimiter, maxRows: MAX_LINES });
-  if (rows.length >= MAX_LINES) throw new ReadError('rows');
+  const delimiter = stated?.[1] ?? detectDelimiter(text.slice(0, SAMPLE_LENGTH));
   const collector = new RowCollector();
-  for (const [n, cells] of rows.entries()) {
-    if (stated && n === 0) continue;
-    collector.add(
-      n + 1,
-      cells.map((cell) => decodeFormula(String(cell ?? ''))),
-    );
+  let row = 0;
+  for (const cells of parseCsvRows(text, delimiter)) {
+    row++;
+    if (row > MAX_LINES) throw new ReadError('unpacked');
+    if (!stated || row > 1) collector.add(row, cells.map(decodeFormula));
   }
   return collector.rows;
 }

@@ -8,15 +8,19 @@ export type ReadProblem =
   | 'unpacked'
   | 'rows'
   | 'columns'
+  | 'quote'
   | 'cell'
   | 'slow';
 
-/** Thrown in the worker, which reports only the problem to the service. */
+/** Thrown in the worker, which reports only the problem and its row to the service. */
 export class ReadError extends Error {
   readonly problem: ReadProblem;
+  /** The number of the row with the problem, from 1. */
+  readonly row: number | undefined;
 
-  constructor(problem: ReadProblem) {
+  constructor(problem: ReadProblem, row?: number) {
     super(problem);
     this.problem = problem;
+    this.row = row;
   }
 }

@@ -38,8 +38,8 @@ try {
   }
   port.postMessage({ done: true } satisfies WorkerMessage);
 } catch (error) {
-  const problem = error instanceof ReadError ? error.problem : 'damaged';
-  port.postMessage({ problem } satisfies WorkerMessage);
+  const { problem, row } = error instanceof ReadError ? error : new ReadError('damaged');
+  port.postMessage({ problem, row } satisfies WorkerMessage);
 }
 
 export interface WorkerTask {
@@ -48,4 +48,8 @@ export interface WorkerTask {
   report?: Report;
 }
 
-export type WorkerMessage = { rows: SheetRow[] } | { file: Uint8Array } | { problem: ReadProblem } | { done: true };
+export type WorkerMessage =
+  | { rows: SheetRow[] }
+  | { file: Uint8Array }
+  | { problem: ReadProblem; row: number | undefined }
+  | { done: true };

@@ -44,17 +44,17 @@ const runWorker = (workerData: WorkerTask, limits: ReadLimits, receive: (message
           resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes },
         });
         let settled = false;
-        const settle = (problem?: ReadProblem) => {
+        const settle = (problem?: ReadProblem, row?: number) => {
           if (settled) return;
           settled = true;
           clearTimeout(timer);
           void worker.terminate();
-          if (problem) reject(readError(problem));
+          if (problem) reject(readError(problem, row));
           else resolve();
         };
         const timer = setTimeout(() => settle('slow'), limits.readMs);
         worker.on('message', (message: WorkerMessage) => {
-          if ('problem' in message) settle(message.problem);
+          if ('problem' in message) settle(message.problem, message.row);
           else if ('done' in message) settle();
           else if (!settled) {
             receive(message);
@@ -68,10 +68,16 @@ const runWorker = (workerData: WorkerTask, limits: ReadLimits, receive: (message
       }),
   );
 
-const readError = (problem: ReadProblem) =>
-  problem === 'rows'
-    ? apiError('TOO_MANY_ROWS', { limit: MAX_ROWS })
-    : apiError('FILE_UNREADABLE', { problem: problems[problem] });
+function readError(problem: ReadProblem, row = 0) {
+  if (problem === 'rows') return apiError('TOO_MANY_ROWS', { limit: MAX_ROWS });
+  if (problem === 'quote') return apiError('FILE_UNREADABLE', { problem: openQuote(row) });
+  return apiError('FILE_UNREADABLE', { problem: problems[problem] });
+}
+
+const openQuote = (row: number) => ({
+  zh: `第 ${row} 行有未结束的引号（"），请补全或删除引号，或另存为 xlsx`,
+  en: `a quotation mark in row ${row} is never closed. Close or remove it, or save the file as xlsx`,
+});
 
 const problems = {
   empty: { zh: '文件没有内容', en: 'it has no content' },
@@ -101,4 +107,4 @@ const problems = {
     en: `a cell has more than ${MAX_CELL_LENGTH} characters. Shorten it`,
   },
   slow: { zh: '读取时间过长，请拆分文件后重试', en: 'reading it takes too long. Split it' },
-} satisfies Record<Exclude<ReadProblem, 'rows'>, Record<'zh' | 'en', string>>;
+} satisfies Record<Exclude<ReadProblem, 'rows' | 'quote'>, Record<'zh' | 'en', string>>;

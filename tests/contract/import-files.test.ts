@@ -174,6 +174,30 @@ test('rows that contain only spaces are ignored', async () => {
   }
 });
 
+test('empty lines of a csv file do not count as rows', async () => {
+  const rows = await preview(Buffer.from(`部门路径,状态\n${',\n'.repeat(300_001)}甲,正常\n`));
+  assert.deepEqual(
+    rows.map(({ row, action }) => [row, action]),
+    [[300_003, 'created']],
+  );
+});
+
+test('a csv file with a quote that does not end is rejected, and its row is named', async () => {
+  for (const damaged of ['一,"坏\n二,x\n三,y', '一,"坏\n二,"x"\n三,y']) {
+    const { msg } = await expectRejected(Buffer.from(`部门路径,备注\n${damaged}`), 'FILE_UNREADABLE');
+    assert.match(msg, /第 2 行.*引号/);
+  }
+  const rows = await preview(Buffer.from('部门路径,备注\n一,"a ""b""\nc"\n5" 管,x"\n二,"e" f'));
+  assert.deepEqual(
+    rows.map(({ row, cells }) => [row, cells.path]),
+    [
+      [2, '一'],
+      [3, '5" 管'],
+      [4, '二'],
+    ],
+  );
+});
+
 test('a file that is empty, of another kind, protected or without a required column is rejected with advice', async () => {
   const unreadable = [
     Buffer.alloc(0),
@@ -181,7 +205,10 @@ test('a file that is empty, of another kind, protected or without a required col
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff, 0xff]),
     Buffer.from('PK\u0003\u0004 not a zip file'),
   ];
-  for (const file of sample(unreadable, 4)) await expectRejected(file, 'FILE_UNREADABLE');
+  for (const start of ['%PDF-1.7', '{\\rtf1', '\ufeff \n<HTML>', '<table', '<!doctype html>', '<?xml version="1.0"?>'])
+    unreadable.push(Buffer.from(`${start}\n部门路径,状态\n总部,正常\n`));
+  unreadable.push(Buffer.from('\ufeff<html>\n部门路径\n总部\n', 'utf16le'));
+  for (const file of unreadable) await expectRejected(file, 'FILE_UNREADABLE');
   const lacking = await expectRejected(
     csv([
       ['负责人', '状态'],
