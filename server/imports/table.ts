@@ -45,7 +45,8 @@ export function toTable<Row>(
     const missing = columns.find(({ key }) => key === keys[0]);
     throw apiError('COLUMNS_MISSING', { columns: missing?.header ?? '' });
   }
-  const data = header ? sheet.slice(header.index + 1) : sheet;
+  const data = header ? rowsBelow(sheet, header) : sheet;
+  for (const each of found) assertNotRepeated(each, found, data);
   if (data.length > MAX_ROWS) throw apiError('TOO_MANY_ROWS', { limit: MAX_ROWS });
   return {
     columns: found.map(({ column, index, text }) => ({
@@ -66,15 +67,26 @@ interface FoundColumn<Row> {
   /** Its position in the file, from 0. */
   index: number;
   text?: string;
+  /** The positions of further columns with the same header. */
+  repeatedAt?: number[];
+}
+
+interface Header<Row> {
+  /** The position of its last row in the sheet, from 0. */
+  index: number;
+  columns: FoundColumn<Row>[];
 }
 
 const byPosition = <Row>(columns: readonly Column<Row>[]): FoundColumn<Row>[] =>
   importedColumns(columns).map((column, index) => ({ column, index }));
 
-/** The header is the row with the most known names. */
-function findHeader<Row>(sheet: readonly SheetRow[], columns: readonly Column<Row>[]) {
+/** The header is the row with the most known names; if its cells are merged with those below, the last of these rows. */
+function findHeader<Row>(sheet: readonly SheetRow[], columns: readonly Column<Row>[]): Header<Row> | undefined {
   const known = sheet.slice(0, MAX_ROWS_ABOVE).map(({ cells }) => knownColumns(cells, columns));
-  const index = known.reduce((best, found, n) => (found.length > (known[best]?.length ?? 0) ? n : best), 0);
+  const index = known.reduce((best, found, n) => {
+    const before = known[best] ?? [];
+    return found.length > before.length || (n === best + 1 && isSameHeader(found, before)) ? n : best;
+  }, 0);
   if (!known[index]?.length) return undefined;
   // A cell that was merged over several rows of the header has its name in the first of them.
   const all = known
@@ -91,15 +103,60 @@ function findHeader<Row>(sheet: readonly SheetRow[], columns: readonly Column<Ro
   return { index, columns: [...unique.values()].filter(({ column }) => column.imported) };
 }
 
-/** Returns the columns whose names a row contains. If two cells name the same column, the one with its proper name counts. */
+const isSameHeader = <Row>(a: readonly FoundColumn<Row>[], b: readonly FoundColumn<Row>[]): boolean =>
+  a.length === b.length && a.every(({ index, text }, n) => index === b[n]?.index && text === b[n]?.text);
+
+/** Returns the rows below the header, without those that repeat it: files that were printed have it on each page. */
+function rowsBelow<Row>(sheet: readonly SheetRow[], { index: last, columns }: Header<Row>): SheetRow[] {
+  const headerRows = sheet.slice(Math.max(0, last - MAX_HEADER_ROWS + 1), last + 1);
+  const texts = columns.map(({ index, text }) => ({
+    index,
+    text,
+    above: new Set(['', ...headerRows.map(({ cells }) => textAt(cells, index))]),
+  }));
+  const isHeader = ({ cells }: SheetRow) =>
+    texts.every(({ index, above }) => above.has(textAt(cells, index))) &&
+    texts.some(({ index, text }) => textAt(cells, index) === text);
+  return sheet.slice(last + 1).filter((row) => !isHeader(row));
+}
+
+const textAt = (cells: readonly SheetCell[], index: number): string => textOf(cells[index]).trim();
+
+/** Throws if another column has the same header and other contents. Those of a merged range have the same contents. */
+function assertNotRepeated<Row>(
+  { index, text = '', repeatedAt = [] }: FoundColumn<Row>,
+  all: readonly FoundColumn<Row>[],
+  rows: readonly SheetRow[],
+): void {
+  for (const other of repeatedAt) {
+    // A lower row of the header gives this column a name of its own.
+    if (all.some((each) => each.index === other)) continue;
+    if (rows.every(({ cells }) => textAt(cells, index) === textAt(cells, other))) continue;
+    const [a, b] = [letterOf(index), letterOf(other)];
+    throw apiError('FILE_UNREADABLE', {
+      problem: {
+        zh: `${a} 列和 ${b} 列的表头都是“${text}”，请只保留一列`,
+        en: `columns ${a} and ${b} have the same header “${text}”, so keep only one of them`,
+      },
+    });
+  }
+}
+
+/**
+ * Returns the columns whose names a row contains. If two cells name the same column, the one with its proper name counts,
+ * otherwise the first.
+ */
 function knownColumns<Row>(cells: readonly SheetCell[], columns: readonly Column<Row>[]): FoundColumn<Row>[] {
   const unique = new Map<string, FoundColumn<Row>>();
   for (const [index, cell] of cells.entries()) {
     const text = textOf(cell).trim();
     const column = text === '' ? undefined : columnOfHeader(columns, text);
     if (!column) continue;
-    const isProper = Object.values(column.header).includes(text);
-    if (!unique.has(column.key) || isProper) unique.set(column.key, { column, index, text });
+    const isProper = (name = '') => Object.values(column.header).includes(name);
+    const before = unique.get(column.key);
+    if (before?.text === text) before.repeatedAt?.push(index);
+    else if (!before || (isProper(text) && !isProper(before.text)))
+      unique.set(column.key, { column, index, text, repeatedAt: [] });
   }
   return [...unique.values()];
 }

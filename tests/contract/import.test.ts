@@ -253,3 +253,70 @@ test('exported users are imported unchanged, whatever the names of their departm
   const { data } = await importFile(tenant, 'user', 'preview', Buffer.from(text));
   assert.deepEqual([data.unchanged, data.errors], [2, 0]);
 });
+
+test('a header that is merged over two rows or repeated further down is no record', async () => {
+  const tenant = await service.createTenant();
+  const merges = [0, 1].map((col) => ({ startRow: 0, endRow: 1, startCol: col, endCol: col }));
+  const rows = [
+    ['部门路径', '负责人'],
+    [null, null],
+    ['总部', '张三'],
+    ['部门路径', '负责人'],
+    ['部门路径', null],
+    ['总部/研发', '李四'],
+  ];
+  const { data } = await importFile(tenant, 'dept', 'apply', await xlsx(rows, { merges }));
+  assert.deepEqual([data.rows, data.created], [2, 2]);
+  assert.deepEqual(await pathsOf(tenant), ['总部', '总部/研发']);
+  const users = [
+    ['用户名', '姓名'],
+    [null, null],
+    ['zhangsan', '张三'],
+  ];
+  const preview = await importFile(tenant, 'user', 'preview', await xlsx(users, { merges }));
+  assert.deepEqual(
+    preview.data.table.map(({ row, cells }: { row: number; cells: object }) => [row, cells]),
+    [[3, { userName: 'zhangsan', nickName: '张三' }]],
+  );
+});
+
+test('a header of two rows that is repeated further down is no record, and a record may be named like the title', async () => {
+  const tenant = await service.createTenant();
+  const header = [
+    ['部门路径', '联系方式', null],
+    [null, '联系电话', '邮箱'],
+  ];
+  const merges = [1, 4].flatMap((startRow) => [
+    { startRow, endRow: startRow + 1, startCol: 0, endCol: 0 },
+    { startRow, endRow: startRow, startCol: 1, endCol: 2 },
+  ]);
+  const rows = [['总部', null, null], ...header, ['总部', null, null], ...header, ['总部/研发', '010', 'a@b.cn']];
+  const { data } = await importFile(tenant, 'dept', 'preview', await xlsx(rows, { merges }));
+  assert.deepEqual(
+    data.table.map(({ row, action }: { row: number; action: string }) => [row, action]),
+    [
+      [4, 'created'],
+      [7, 'created'],
+    ],
+  );
+});
+
+test('a file with two columns of the same header is rejected, unless they have the same contents', async () => {
+  const tenant = await service.createTenant();
+  const header = ['部门路径', '邮箱', '邮箱'];
+  const refused = await importFile(tenant, 'dept', 'apply', csv([header, ['重', 'a@b.cn', '']]));
+  assert.equal(refused.data.reason, 'FILE_UNREADABLE', refused.text);
+  assert.equal(refused.msg, '文件无法读取：B 列和 C 列的表头都是“邮箱”，请只保留一列');
+  const { data } = await importFile(tenant, 'dept', 'preview', csv([header, ['重', 'a@b.cn', 'a@b.cn']]));
+  assert.deepEqual([data.columns[1].column, data.table[0].cells.email], ['B', 'a@b.cn']);
+  const names = await importFile(
+    tenant,
+    'dept',
+    'preview',
+    csv([
+      ['path', '邮箱', 'Email'],
+      ['重', 'a@b.cn', ''],
+    ]),
+  );
+  assert.equal(names.data.table[0].cells.email, 'a@b.cn', 'of two names of a column, the first counts');
+});
