@@ -61,4 +61,4 @@ export function columnOfHeader<Row>(columns: readonly Column<Row>[], header: str
 }
 
 /** Templates of other systems mark required columns with an asterisk. */
-const normalize = (header: string) => header.replaceAll(/[\s*＊\uFEFF]/g, '').toLowerCase();
+const normalize = (header: string) => header.replaceAll(/[\s*＊\u200B]/g, '').toLowerCase();

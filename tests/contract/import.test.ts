@@ -320,3 +320,25 @@ test('a file with two columns of the same header is rejected, unless they have t
   );
   assert.equal(names.data.table[0].cells.email, 'a@b.cn', 'of two names of a column, the first counts');
 });
+
+test('names and ids stay as they are, except for spaces around them, so that an export is imported unchanged', async () => {
+  const tenant = await service.createTenant();
+  const names = ['Ａ　１２部', 'Ａ １２部', 'Ａ\u00a0１２部', 'Ａ\u200b１２部'];
+  for (const [n, deptName] of names.entries())
+    await tenant.createDepartment({ deptName, leader: '张　三', source: 'h　r', externalId: `A　B\ufeff${n}` });
+  await tenant.createUser({ userName: 'zhangsan', nickName: '张　\u200b三', position: '经\u00a0理' });
+  for (const kind of ['dept', 'user'] as const) {
+    const { text } = await tenant.get(`/system/${kind}-api/export?format=csv`);
+    const { data } = await importFile(tenant, kind, 'preview', Buffer.from(text));
+    assert.deepEqual([data.unchanged, data.rows, data.errors], [data.rows, kind === 'dept' ? 4 : 2, 0]);
+  }
+  await apply(tenant, 'dept', [
+    ['部门路径\u200b', '负责人', '联系电话', '状态', '来源系统', '外部编号'],
+    ['\u3000总\u3000部\u00a0', '\u200b李　四\u3000', '０１０　１', '\u3000停用', ' s ', '\ufeffX　1\u200b'],
+  ]);
+  const [dept] = (await tenant.get(`${DEPTS}/list?deptName=${encodeURIComponent('总')}`)).data.rows;
+  assert.deepEqual(
+    [dept.deptName, dept.leader, dept.phone, dept.status, dept.source, dept.externalId],
+    ['总　部', '李　四', '010 1', '1', 's', 'X　1'],
+  );
+});
