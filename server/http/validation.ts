@@ -208,6 +208,7 @@ const problems = {
   single: { zh: '只能用于单个编号', en: 'can only be used with a single id' },
   deleted: { zh: '不能是将被删除的部门', en: 'must not be one of the departments to be deleted' },
   onlyWithMove: { zh: '只能与 users=move 同时使用', en: 'can only be used with users=move' },
+  onlyWithPreview: { zh: '只能与 mode=preview 同时使用', en: 'can only be used with mode=preview' },
   repeated: { zh: '不能重复', en: 'must be unique' },
   row: { zh: '必须是对象', en: 'must be of type object' },
   passwordHash: {

@@ -1,10 +1,11 @@
 import { type PathNode, PathTree } from '../departments/paths.ts';
 import { department } from '../departments/record.ts';
-import { apiError } from '../http/errors.ts';
+import { apiError, type Language } from '../http/errors.ts';
 import { createSlices } from '../http/slices.ts';
 import { invalid } from '../http/validation.ts';
 import { externalIdFields } from '../records/external-id.ts';
 import { decodePath } from '../spreadsheets/path.ts';
+import { cleanName } from '../spreadsheets/text.ts';
 import { STATUS_WORDS } from '../spreadsheets/words.ts';
 import { codeCell, idCell, integerCell, nameCell, pathCell, wordCell } from './cells.ts';
 import { headersOf, type ImportErrors, readCells } from './errors.ts';
@@ -66,8 +67,10 @@ const checkName = nameCell(deptName.schema);
 
 function readNames(path: string, header: ReturnType<ReturnType<typeof headersOf>>, maxLevels: number): string[] {
   const names = decodePath(path);
-  if (names.some((name) => name.trim() === '')) throw invalid(header, 'emptyPathName');
+  if (names.some((name) => cleanName(name) === '')) throw invalid(header, 'emptyPathName');
   if (names.length > maxLevels) throw apiError('TOO_DEEP', { limit: maxLevels, setting: 'BANYAN_DEPARTMENT_LEVELS' });
-  for (const name of names) checkName(name, header);
+  const field = typeof header === 'string' ? { zh: header, en: header } : (header as Record<Language, string>);
+  const nameField = { zh: `${field.zh} 中的部门名称`, en: `A name in ${field.en}` };
+  for (const name of names) checkName(name, nameField);
   return names;
 }

@@ -10,6 +10,7 @@ import { languageOf } from '../http/language.ts';
 import { FILE_TYPES, responses } from '../http/openapi.ts';
 import { respondWithProgress } from '../http/progress.ts';
 import { sendSerialized } from '../http/streaming.ts';
+import { invalid } from '../http/validation.ts';
 import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
 import { TemplateQuery } from '../spreadsheets/schema.ts';
 import { sendTemplate } from '../spreadsheets/sending.ts';
@@ -92,6 +93,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
         },
       },
       async (request, reply) => {
+        if (request.query.report && request.query.mode === 'apply') throw invalid('report', 'onlyWithPreview');
         // The file is large, so check the caller's permission and access to the tenant before reading it.
         await readActing(db, request, async () => {});
         return limit(request, reply, () => handle(importer, request, reply)) as never;

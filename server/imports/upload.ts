@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode } from '../../db/errors.ts';
 import { KeyedSemaphore } from '../../db/semaphore.ts';
-import { apiError } from '../http/errors.ts';
+import { ApiError, apiError } from '../http/errors.ts';
 import { queueTimeout } from '../http/streaming.ts';
 import { receiveUpload } from '../http/uploads.ts';
 
@@ -10,7 +10,7 @@ const MAX_FILE = 52_428_800;
 /** The other parts of the body: boundaries and headers. */
 const MAX_ENVELOPE = 65_536;
 
-/** A request contains one file. Other fields are ignored. */
+/** A request contains one file. Fields with other names are ignored. */
 export const multipartLimits = {
   files: 1,
   fields: 10,
@@ -26,17 +26,26 @@ export async function receiveFile(request: FastifyRequest, reply: FastifyReply):
     reply.header('connection', 'close');
     throw apiError('BODY_TOO_LARGE', { limit: MAX_FILE });
   }
-  const bytes = await receiveUpload(request, reply, async () => {
-    const part = await request.file().catch(rethrow);
-    if (part?.fieldname !== 'file') throw apiError('FILE_REQUIRED');
-    return part.toBuffer().catch(rethrow);
-  });
+  const bytes = await receiveUpload(request, reply, () => readFile(request).catch(rethrow));
   // An Idempotency-Key belongs to a request with this file.
   request.body = { sha256: createHash('sha256').update(bytes).digest('hex') };
   return bytes;
 }
 
+/** Reads the form to its end: a second part `file` would otherwise be ignored. */
+async function readFile(request: FastifyRequest): Promise<Buffer> {
+  let bytes: Buffer | undefined;
+  for await (const part of request.parts()) {
+    if (part.type === 'field' && part.fieldname !== 'file') continue;
+    if (part.type === 'field' || part.fieldname !== 'file' || bytes) throw apiError('FILE_REQUIRED');
+    bytes = await part.toBuffer();
+  }
+  if (!bytes) throw apiError('FILE_REQUIRED');
+  return bytes;
+}
+
 function rethrow(error: unknown): never {
+  if (error instanceof ApiError) throw error;
   const code = errorCode(error);
   if (code === 'FST_REQ_FILE_TOO_LARGE') throw apiError('BODY_TOO_LARGE', { limit: MAX_FILE });
   if (code.startsWith('FST_')) throw apiError('FILE_REQUIRED');

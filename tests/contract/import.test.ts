@@ -342,3 +342,18 @@ test('names and ids stay as they are, except for spaces around them, so that an 
     ['总　部', '李　四', '010 1', '1', 's', 'X　1'],
   );
 });
+
+test('`report` is rejected with `apply`, before anything is written', async () => {
+  const tenant = await service.createTenant();
+  const file = csv([['部门路径'], ['总部']]);
+  const { status, data } = await importFile(tenant, 'dept', 'apply', file, { query: '&report=xlsx' });
+  assert.deepEqual([status, data.reason, data.field], [400, 'INVALID_FIELD', 'report']);
+  assert.deepEqual(await list(tenant), []);
+});
+
+test('the error for a long name in a path says that the limit is that of one name', async () => {
+  const tenant = await service.createTenant();
+  const file = csv([['部门路径'], [`总部/${'x'.repeat(101)}`]]);
+  const { data } = await importFile(tenant, 'dept', 'preview', file);
+  assert.equal(data.table[0].errors[0].msg, '部门路径 中的部门名称 不能超过 100 个字符');
+});

@@ -247,3 +247,24 @@ test('imports of one tenant that wait for each other leave room for those of oth
   assert.equal(response.code, 200, response.text);
   for (const request of requests) request.destroy();
 });
+
+test('a form with two parts `file` is rejected', async () => {
+  const file = form(csv([['部门路径'], ['a']]));
+  const second = {
+    file: file.raw,
+    field: Buffer.from(String(file.raw).replace('; filename="a.xlsx"', '').replace('octet-stream', 'x')),
+  };
+  for (const part of Object.values(second)) {
+    const end = file.raw.lastIndexOf('--\r\n');
+    const raw = Buffer.concat([
+      file.raw.subarray(0, end),
+      Buffer.from('\r\n'),
+      part.subarray(part.indexOf('\r\n') + 2),
+    ]);
+    const { data } = await tenant.post('/system/dept-api/import?mode=preview', undefined, {
+      raw,
+      headers: file.headers,
+    });
+    assert.equal(data.reason, 'FILE_REQUIRED');
+  }
+});
