@@ -57,12 +57,14 @@ export async function respondWithProgress<T>(
     if (!events) return envelope;
     send('result', JSON.stringify(envelope));
   } catch (error) {
-    if (!hasBegun) throw error;
+    if (!events || !hasBegun) throw error;
     const failure = toApiError(error, request);
     reply.errorStatus = failure.status;
     send('refused', renderError(failure, { ...request.headers, accept: '*/*' }, request.id, config).body);
   }
-  events?.end();
+  events.end();
+  // Wait for the stream and not for the reply: that would add listeners to the response, which has nearly as many as Node allows.
+  if (!events.closed) await new Promise((resolve) => events.once('close', resolve));
   // Returning the reply tells Fastify that the response has been sent. The cast satisfies the type of the schema.
   return reply as never;
 }

@@ -9,7 +9,7 @@ import { writeHeaders } from '../http/etag.ts';
 import { languageOf } from '../http/language.ts';
 import { FILE_TYPES, responses } from '../http/openapi.ts';
 import { respondWithProgress } from '../http/progress.ts';
-import { sendSerialized } from '../http/streaming.ts';
+import { isClientWaiting, sendSerialized } from '../http/streaming.ts';
 import { invalid } from '../http/validation.ts';
 import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
 import { TemplateQuery } from '../spreadsheets/schema.ts';
@@ -113,7 +113,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
         progress.report(table.rows.length, table.rows.length);
         return result;
       });
-      return reply.sent ? reply : sendJson(reply, envelope);
+      return isClientWaiting(reply) ? sendJson(reply, envelope) : reply;
     }
     const plan = await readActing(db, request, (tx, caller) => importer.plan(tx, caller, table));
     if (!report) return sendJson(reply, ok(showPreview(plan, table, language)));

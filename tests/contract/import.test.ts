@@ -357,3 +357,17 @@ test('the error for a long name in a path says that the limit is that of one nam
   const { data } = await importFile(tenant, 'dept', 'preview', file);
   assert.equal(data.table[0].errors[0].msg, '部门路径 中的部门名称 不能超过 100 个字符');
 });
+
+test('an import with progress does not exceed the number of listeners of its response', async () => {
+  const tenant = await service.createTenant();
+  const warnings: string[] = [];
+  const onWarning = ({ name, stack }: Error) => warnings.push(`${name} ${stack}`);
+  process.on('warning', onWarning);
+  // Node's limit is 10. A process that handles its shutdown adds another listener.
+  service.app.server.once('request', (_, response) => response.setMaxListeners(9));
+  const file = csv([['部门路径'], ['总部']]);
+  const { text } = await importFile(tenant, 'dept', 'apply', file, { headers: { accept: 'text/event-stream' } });
+  process.off('warning', onWarning);
+  assert.match(text, /event: result/);
+  assert.deepEqual(warnings, []);
+});
