@@ -181,7 +181,8 @@ async function createFastify(deps: Dependencies): Promise<App> {
       sendError(toApiError(error, request), request, reply, config);
     },
     clientErrorHandler: (error, socket) => {
-      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return;
+      const hasOwnTimeout = isUploading(socket) || connections.isDiscarding(socket);
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && hasOwnTimeout) return;
       const headers = headersOfFailedRequest(error, connections.requestArrivingOn(socket));
       const apiError = clientErrorOf(error);
       if (apiError) connections.afterPending(socket, () => respondToClientError(apiError, socket, config, headers));

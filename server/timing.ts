@@ -20,7 +20,10 @@ export const defaultTiming = {
    * for a while, because the operating system buffers megabytes.
    */
   stallMs: 30_000,
-  /** A connection that the service has ended is closed after this time, even if the client does not end it. */
+  /**
+   * A connection that the service has ended is closed after this time, even if the client does not end it. If the rest of a
+   * rejected body is arriving, it is closed when nothing has arrived for this time, and after `uploadMs` in any case.
+   */
   lingerMs: 2_000,
   /** A streamed response is aborted after this time, even if its client is still reading. */
   streamTotalMs: 300_000,

@@ -16,6 +16,9 @@ export const BACKLOG = 4_096;
 /** How many pipelined requests of a connection may wait before it is no longer read. */
 const MAX_WAITING = 16;
 
+/** How many further bytes of a rejected body are read: as many as the largest file has, and as many again. */
+const MAX_DISCARDED = 104_857_600;
+
 interface Connection {
   readonly socket: Socket;
   /** The client's address; PROXY for a trusted proxy, which many clients share. */
@@ -31,6 +34,8 @@ interface Connection {
   /** How many bytes the operating system has taken, and when this number last changed. */
   sentBytes: number;
   unchangedSince: number;
+  /** Set while the rest of a rejected body is read, before the connection is closed. */
+  discarding: { since: number; readBefore: number; readBytes: number } | null;
 }
 
 const PROXY = 'proxy';
@@ -39,6 +44,7 @@ const PROXY = 'proxy';
  * Keeps clients that send or read slowly, or not at all, from affecting others:
  * - Requests of a connection are processed one after the other. The next begins when the response before it is sent.
  * - A connection is closed when its client reads nothing for `stallMs`.
+ * - A connection that is to be closed while a body is arriving is read for a limited time, so that its client gets the response.
  * - At the limit of connections, the address with the most of them makes room for a new one.
  * - At the limit of pipelined requests, unsent bytes or bytes of arriving bodies, a connection of the address with the most of
  *   them is closed.
@@ -78,6 +84,8 @@ export class Connections {
     const connection = this.open.get(response.req.socket);
     // The client has disconnected.
     if (!connection) return;
+    // The last response has been sent. What the client sends after a rejected body must not be processed.
+    if (connection.discarding) return void this.close(connection);
     if (!connection.current && connection.waiting.length === 0) {
       this.process(connection, response);
       return;
@@ -102,8 +110,36 @@ export class Connections {
 
   private process(connection: Connection, response: TrackedResponse): void {
     connection.current = response;
+    // Node's own listener closes the connection. This one has to run before it.
+    response.prependListener('finish', () => this.discardRest(connection, response));
     response.on('close', () => this.finish(connection, response));
     this.handler(response.req, response);
+  }
+
+  /**
+   * Keeps a connection open for reading if its last response was sent before the body had arrived. Most clients send the whole body
+   * before they read: if the connection were closed meanwhile, they would report a broken connection and not the error.
+   */
+  private discardRest(connection: Connection, response: TrackedResponse): void {
+    const { socket } = connection;
+    const { req } = response;
+    const isLast = (response as unknown as { _last: boolean })._last;
+    if (!isLast || req.complete || socket.destroyed) return;
+    const now = performance.now();
+    connection.discarding = { since: now, readBefore: socket.bytesRead, readBytes: socket.bytesRead };
+    connection.unchangedSince = now;
+    // Node calls this once, after this listener. It would close the connection for reading, too.
+    socket.destroySoon = () => {
+      Reflect.deleteProperty(socket, 'destroySoon');
+      socket.end();
+    };
+    req.unpipe();
+    req.once('end', () => socket.destroySoon()).resume();
+  }
+
+  /** Whether the rest of a rejected body is read. Node's own timeout for requests does not apply to it. */
+  isDiscarding(socket: Socket): boolean {
+    return this.open.get(socket)?.discarding != null;
   }
 
   private finish(connection: Connection, response: TrackedResponse): void {
@@ -146,6 +182,7 @@ export class Connections {
       readBefore: 0,
       sentBytes: 0,
       unchangedSince: performance.now(),
+      discarding: null,
     };
     this.open.set(socket, connection);
     const ofAddress = this.byAddress.get(address);
@@ -214,6 +251,10 @@ export class Connections {
     let arrivingBytes = 0;
     for (const connection of this.open.values()) {
       const { socket } = connection;
+      if (connection.discarding) {
+        if (this.hasDiscardedEnough(connection, connection.discarding, now)) this.close(connection);
+        continue;
+      }
       unsentBytes += socket.writableLength;
       arrivingBytes += countArrivingBytes(connection);
       const sentBytes = countSentBytes(socket);
@@ -229,6 +270,22 @@ export class Connections {
     }
     this.closeDownTo(this.limits.unsentBytes, unsentBytes, ({ socket }) => socket.writableLength);
     this.closeDownTo(this.limits.arrivingBytes, arrivingBytes, countArrivingBytes);
+  }
+
+  private hasDiscardedEnough(
+    connection: Connection,
+    discarding: NonNullable<Connection['discarding']>,
+    now: number,
+  ): boolean {
+    const { bytesRead } = connection.socket;
+    if (bytesRead !== discarding.readBytes) connection.unchangedSince = now;
+    discarding.readBytes = bytesRead;
+    const { lingerMs, uploadMs } = this.timing;
+    return (
+      now - connection.unchangedSince >= lingerMs ||
+      now - discarding.since >= uploadMs ||
+      bytesRead - discarding.readBefore > MAX_DISCARDED
+    );
   }
 
   /** Closes connections until all of them together have no more bytes than the limit. */

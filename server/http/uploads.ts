@@ -24,7 +24,7 @@ export async function receiveUpload<T>(
   try {
     return await Promise.race([receive(), expired]);
   } catch (error) {
-    // The rest of the body is not read.
+    // The rest of the body is discarded.
     reply.header('connection', 'close');
     throw error;
   } finally {

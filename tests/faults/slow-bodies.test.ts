@@ -26,7 +26,8 @@ interface PartialRequest {
   socket: net.Socket;
   /** Everything that the node has sent. */
   received(): string;
-  sendRest(): void;
+  /** Sends the last bytes, and what follows the request. */
+  sendRest(next?: string): void;
 }
 
 /** Sends all but the last bytes of a request, and waits until the node has its headers. */
@@ -42,14 +43,18 @@ async function sendPart(
   });
   const all = { host: 'banyan', authorization: `Bearer ${admin.token}`, 'content-length': body.length, ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  const client = net.connect(Number(port), hostname, () => {
+  const client = net.connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () => {
     client.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
     client.write(body.subarray(0, -10));
   });
   clients.add(client.on('error', () => {}));
   let received = '';
   client.on('data', (chunk) => (received += chunk));
-  return { socket: await arrived, received: () => received, sendRest: () => client.write(body.subarray(-10)) };
+  return {
+    socket: await arrived,
+    received: () => received,
+    sendRest: (next = '') => client.write(Buffer.concat([body.subarray(-10), Buffer.from(next)])),
+  };
 }
 
 const file = form(csv([['部门路径'], ['uploaded']]));
@@ -128,4 +133,27 @@ test('a file that does not arrive in time is rejected, and its connection is clo
   await waitFor('the node has closed the connection', () => socket.destroyed && received() !== '');
   assert.match(received(), /^HTTP\/1\.1 408 .*connection: close\r\n.*"reason":"UPLOAD_TIMEOUT"/s);
   assert.equal(isUploading(socket), false);
+});
+
+test('the rest of a body that is too large is discarded, and no request after it is processed', async () => {
+  const node = await startNode(database, { timing: { lingerMs: 60_000 } });
+  const body = Buffer.from(JSON.stringify({ deptName: 'x'.repeat(2_000_000) }));
+  const { socket, received, sendRest } = await sendPart(node, DEPTS, { 'content-type': 'application/json' }, body);
+  await waitFor('the request is rejected', () => received().endsWith('}'));
+  assert.match(received(), /^HTTP\/1\.1 413 .*connection: close\r\n/s);
+  await waitFor('nearly all of the body is read', () => socket.bytesRead > body.length - 10);
+  assert.equal(socket.destroyed, false);
+  sendRest(`GET /health HTTP/1.1\r\nhost: banyan\r\n\r\n`);
+  await waitFor('the connection is closed', () => socket.destroyed);
+  assert.doesNotMatch(received(), /HTTP\/1\.1 200/);
+});
+
+test('a client that does not send the rest of a rejected body, or takes too long, is disconnected', async () => {
+  const body = Buffer.from(JSON.stringify({ deptName: 'x'.repeat(2_000_000) }));
+  for (const timing of [{ lingerMs: 50 }, { uploadMs: 50 }]) {
+    const node = await startNode(database, { timing });
+    const { socket, received } = await sendPart(node, DEPTS, { 'content-type': 'application/json' }, body);
+    await waitFor('the connection is closed', () => socket.destroyed);
+    assert.match(received(), /^HTTP\/1\.1 413 /);
+  }
 });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
 import { type Cell, csv, form, importFile, xlsx } from '../support/import.ts';
@@ -267,4 +269,30 @@ test('a form with two parts `file` is rejected', async () => {
     });
     assert.equal(data.reason, 'FILE_REQUIRED');
   }
+});
+
+/** Sends a large file and large JSON with fetch. Prints the statuses. */
+const LARGE_BODIES = `
+  const [base, token] = process.argv.slice(1);
+  const authorization = 'Bearer ' + token;
+  const statuses = [];
+  for (let n = 0; n < 3; n++) {
+    const body = new FormData();
+    body.set('file', new Blob([Buffer.alloc(55 * 1024 * 1024)]), 'a.xlsx');
+    const url = base + '/system/dept-api/import?mode=preview';
+    statuses.push((await fetch(url, { method: 'POST', headers: { authorization }, body })).status);
+  }
+  for (let n = 0; n < 10; n++) {
+    const headers = { authorization, 'content-type': 'application/json' };
+    const body = JSON.stringify({ deptName: 'x'.repeat(5_000_000) });
+    statuses.push((await fetch(base + '/system/dept-api', { method: 'POST', headers, body })).status);
+  }
+  console.log(statuses.join());
+`;
+
+test('clients get the error for a body that is too large while they are still sending it', async () => {
+  // In another process: within one, the client would always read before it sends more.
+  const args = ['--input-type=module', '--eval', LARGE_BODIES, service.base, tenant.token ?? ''];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  assert.equal(stdout.trim(), Array(13).fill(413).join());
 });
