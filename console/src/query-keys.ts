@@ -95,13 +95,13 @@ export const queryKeys = {
 
 /** The query keys that a mutation invalidates, by the domain that it writes to. */
 export const affectedBy = {
-  departments: [queryKeys.departments.all, queryKeys.overview],
+  departments: [queryKeys.departments.all, queryKeys.changes.recent, queryKeys.overview],
   /** Departments too: their screens list and count users. */
-  users: [queryKeys.users.all, queryKeys.departments.all, queryKeys.overview],
+  users: [queryKeys.users.all, queryKeys.departments.all, queryKeys.changes.recent, queryKeys.overview],
   /** Quotas too: some totals are in the tenant's record. */
-  tenants: [queryKeys.tenants.all, queryKeys.quotas.all, queryKeys.overview],
+  tenants: [queryKeys.tenants.all, queryKeys.quotas.all, queryKeys.changes.recent, queryKeys.overview],
   /** Without the details: the screen of a deleted tenant would refetch it before it closes. */
-  tenantLists: [queryKeys.tenants.lists, queryKeys.tenants.trees, queryKeys.overview],
+  tenantLists: [queryKeys.tenants.lists, queryKeys.tenants.trees, queryKeys.changes.recent, queryKeys.overview],
   webhooks: [queryKeys.webhooks.all],
   keys: [queryKeys.keys.all],
   quotas: [queryKeys.quotas.all, queryKeys.overview],

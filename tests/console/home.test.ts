@@ -53,6 +53,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   await limit.getByLabel('用户名额').fill('2');
   await limit.getByRole('button', { name: '保存' }).click();
   await listItem('广州分公司').waitFor({ state: 'detached' });
+  await page.locator('.home-recent-changes').getByRole('listitem').first().getByText('广州分公司').waitFor();
   await numbers.getByRole('link', { name: '即将到期或已到期的租户 2' }).click();
   await page.getByText('共 2 个').waitFor();
   expectNoCspViolations(page);
