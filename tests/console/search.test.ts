@@ -17,6 +17,21 @@ test('a person is found by the first letters of their pinyin and opened with Ent
   expectNoCspViolations(page);
 });
 
+test('the screens that no menu lists are found by their names', async () => {
+  const page = await logIn();
+  for (const [text, name, path] of [
+    ['已删除', '已删除', '/deleted'],
+    ['lszzjg', '历史组织架构', '/changes/tree'],
+    ['compare', '组织架构对比', '/changes/diff'],
+  ] as const) {
+    await openSearch(page, text);
+    await dialog(page).getByRole('option', { name }).click();
+    await page.waitForURL(`**${path}*`);
+  }
+  // The menu marks the screen that these belong to.
+  await page.getByRole('navigation', { name: '主菜单' }).locator('a.active', { hasText: '变更记录' }).waitFor();
+});
+
 test('members search departments, and are offered no actions of administrators', async () => {
   const member = await service.createMember(admin);
   const { userName } = (await member.get('/auth/me')).data.user;

@@ -38,6 +38,9 @@ type ScreenName =
   | 'tenants'
   | 'quotas'
   | 'changes'
+  | 'diff'
+  | 'pastTree'
+  | 'deleted'
   | 'webhooks'
   | 'keys'
   | 'me';
@@ -57,6 +60,9 @@ const screens: Record<ScreenName, { path: string; pinyin: string; forAll?: true 
   tenants: { path: '/tenants', pinyin: 'zuhu zh' },
   quotas: { path: '/quotas', pinyin: 'peie pe' },
   changes: { path: '/changes', pinyin: 'biangengjilu bgjl' },
+  diff: { path: '/changes/diff', pinyin: 'zuzhijiagouduibi zzjgdb' },
+  pastTree: { path: '/changes/tree', pinyin: 'lishizuzhijiagou lszzjg' },
+  deleted: { path: '/deleted', pinyin: 'yishanchu ysc' },
   webhooks: { path: '/webhooks', pinyin: '' },
   keys: { path: '/keys', pinyin: 'miyao my' },
   me: { path: '/me', pinyin: 'gerenzhongxin grzx', forAll: true },
