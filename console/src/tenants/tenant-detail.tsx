@@ -37,6 +37,9 @@ export function TenantDetail() {
   );
 }
 
+/** The code of the tenant that has no parent. */
+const ROOT_TENANT = '000000';
+
 function TenantContent({ tenant }: { tenant: Tenant }) {
   const t = useTexts(tenantsTexts);
   const { tenant: own } = useMe();
@@ -71,7 +74,7 @@ function TenantContent({ tenant }: { tenant: Tenant }) {
           onClose={() => navigate(pathname, { replace: true, state: null })}
         />
       )}
-      {isOwn && <Alert type="info" showIcon title={t.ownHint} />}
+      {isOwn && <Alert type="info" showIcon title={tenant.tenantId === ROOT_TENANT ? t.topHint : t.ownHint} />}
       {tenant.status === '1' && <Alert type="warning" showIcon title={t.disabledHint} />}
       <PeriodCard tenant={tenant} />
       <DetailCards tenant={tenant} />
