@@ -5,7 +5,7 @@ import { changeTexts } from './change-texts.ts';
 import { useTenantsByCode, useUserNames } from './record-names.ts';
 import { PersonLink } from './user/person-link.tsx';
 
-export type Operator = Pick<AuditEntry, 'by' | 'byUserId' | 'byTenantId'>;
+export type Operator = Pick<AuditEntry, 'by' | 'byUserId' | 'byKeyId' | 'byTenantId'>;
 
 interface ShownOperator {
   /** The name of the user, and the tenant if it is another one. */
@@ -15,7 +15,7 @@ interface ShownOperator {
 }
 
 /** The user, API key or command behind a change, for display. */
-export function useOperator({ by, byUserId, byTenantId }: Operator): ShownOperator {
+export function useOperator({ by, byUserId, byKeyId, byTenantId }: Operator): ShownOperator {
   const t = useTexts(changeTexts);
   const ownTenantId = useMe().tenant.tenantId;
   const isOther = byTenantId !== null && byTenantId !== ownTenantId;
@@ -23,7 +23,9 @@ export function useOperator({ by, byUserId, byTenantId }: Operator): ShownOperat
   // A command that writes for no user may have recorded the id 0.
   const names = useUserNames(byUserId && byTenantId !== null ? [byUserId] : [], isOther ? byTenantId : undefined);
   const userName = byUserId === null ? undefined : names.get(byUserId);
-  const name = userName || by || t.system;
+  // The first start writes as `system`, which no user may be called.
+  const isSystem = by === 'system' && !byUserId && byKeyId === null;
+  const name = userName || (isSystem ? '' : by) || t.system;
   return {
     name: isOther ? t.userOfTenant(name, tenant?.tenantName || t.tenantCode(byTenantId)) : name,
     account: isOther ? `${by} ${byTenantId}` : by,
