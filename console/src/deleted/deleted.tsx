@@ -37,7 +37,7 @@ export default function Deleted() {
           onChange={(next) => navigate(`/deleted/${next}`)}
           options={KINDS.map((value) => ({ value, label: t[value] }))}
         />
-        <p className="secondary deleted-hint">{kind === 'department' ? `${t.hint} ${t.departmentHint}` : t.hint}</p>
+        <p className="secondary deleted-hint">{kind === 'department' ? t.departmentHint : t.hint}</p>
         <List key={kind} kind={kind} />
       </Card>
     </AdministratorsOnly>

@@ -11,7 +11,8 @@ export const deletedTexts = defineTexts({
     noUsers: '没有已删除的用户',
     noTenants: '没有已删除的租户',
     hint: '恢复后，对象回到原来的位置。',
-    departmentHint: '恢复部门时，会一并恢复同时删除的下级部门。要连同用户一起恢复，请在“变更记录”中撤销该操作。',
+    departmentHint:
+      '恢复后，对象回到原来的位置。恢复部门时，会一并恢复同时删除的下级部门。要连同用户一起恢复，请在“变更记录”中撤销该操作。',
     with: (count: number) => `含 ${count} 个下级部门`,
     unnamed: (id: string) => `#${id}`,
     history: '变更历史',
@@ -33,7 +34,7 @@ export const deletedTexts = defineTexts({
     noTenants: 'No deleted tenants',
     hint: 'Restored records return to their former place.',
     departmentHint:
-      'A department is restored with the departments below that were deleted together with it. To restore its users too, revert the operation under Changes.',
+      'Restored records return to their former place. A department is restored with the departments below that were deleted together with it. To restore its users too, revert the operation under Changes.',
     with: (count: number) => `with ${count} ${count === 1 ? 'department' : 'departments'} below`,
     unnamed: (id: string) => `#${id}`,
     history: 'History',
