@@ -27,6 +27,8 @@ test('a new user gets a generated password, which is shown once, and can log in 
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '继续填写' }).click();
   await dialog.getByLabel('职务').fill('生产经理');
+  // The browser does not reject what the service accepts.
+  await dialog.getByLabel('邮箱').fill('王小明@example.com');
   await dialog.getByRole('button', { name: '随机生成' }).click();
   await chooseDepartment('主部门', '研发', '研发部');
   await expectNoAxeViolations(page);
@@ -77,6 +79,16 @@ test('a user whose password is reset is logged out and can log in with the new o
   );
   expectError(await client.get('/auth/me'), 401, 'SESSION_ENDED');
   await fixture.service.logIn(tenantId, 'reset', 'a brand new one');
+
+  // A generated password has to be changed, which the history of the user says.
+  await chooseAction('赵重置', '重置密码');
+  await topDialog().getByRole('button', { name: '随机生成' }).click();
+  await topDialog().getByRole('button', { name: '重置密码' }).click();
+  await topDialog().getByText('租户编号').waitFor();
+  await topDialog().getByText(tenantId, { exact: true }).waitFor();
+  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
+  await page.getByRole('link', { name: '赵重置' }).click();
+  await page.getByRole('list', { name: '变更历史' }).getByRole('row', { name: '下次登录须修改密码 否 是' }).waitFor();
 });
 
 test('selected users are moved, given new passwords and deleted in bulk; failures are listed with the reason', async () => {

@@ -79,6 +79,7 @@ export function useFieldLabels(resource: AuditEntry['resource']): Record<string,
         email: u.email,
         roles: u.role,
         status: u.status,
+        mustChangePassword: u.mustChangePassword,
         source: u.source,
         externalId: u.externalId,
       };

@@ -114,7 +114,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
           },
         ]}
       >
-        <Input type="url" maxLength={2000} autoComplete="off" spellCheck={false} placeholder="https://" />
+        <Input inputMode="url" maxLength={2000} autoComplete="off" spellCheck={false} placeholder="https://" />
       </Form.Item>
       <Form.Item
         name="kinds"

@@ -22,8 +22,10 @@ export function NewCredentials({ credentials, onClose }: { credentials: Credenti
     <>
       <Alert type="warning" showIcon title={t.shownOnce} className="margin-bottom" />
       <div className="user-credentials">
-        {credentials.map(({ userName, password }) => (
+        {credentials.map(({ tenantId, userName, password }) => (
           <dl key={userName}>
+            <dt>{t.tenant}</dt>
+            <dd>{tenantId}</dd>
             <dt>{t.user}</dt>
             <dd>{userName}</dd>
             <dt>{t.passwordLabel}</dt>

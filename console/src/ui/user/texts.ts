@@ -91,6 +91,7 @@ export const formTexts = defineTexts({
     role: '角色',
     source: '来源系统',
     externalId: '外部编号',
+    mustChangePassword: '下次登录须修改密码',
     admin: '管理员',
     member: '成员',
     status: '状态',
@@ -124,6 +125,7 @@ export const formTexts = defineTexts({
     role: 'Role',
     source: 'Source system',
     externalId: 'External ID',
+    mustChangePassword: 'Password change at next login',
     admin: 'Administrator',
     member: 'Member',
     status: 'Status',
@@ -143,6 +145,9 @@ export const formTexts = defineTexts({
   },
 });
 
+/** A name is followed by a space, a number of users is not. */
+const spaced = (target: string) => (/^\d+ 名用户$/.test(target) ? target : `${target} `);
+
 export const bulkActionTexts = defineTexts({
   zh: {
     userCount: (count: number) => `${count} 名用户`,
@@ -160,7 +165,7 @@ export const bulkActionTexts = defineTexts({
     moveTo: '移动到',
     moveToRequired: '请选择部门',
     move: '移动',
-    passwordTitle: (name: string) => `重置 ${name} 的密码`,
+    passwordTitle: (name: string) => `重置 ${spaced(name)}的密码`,
     passwordHint: '旧密码立即失效，用户会在所有设备上退出登录。',
     passwordsHint: '将为每名用户随机生成新密码。旧密码立即失效，用户会在所有设备上退出登录。',
     newPassword: '新密码',
@@ -189,7 +194,7 @@ export const bulkActionTexts = defineTexts({
     asFurther: '作为兼任部门（原部门不变）',
     join: '移入',
     joinDone: (name: string) => `已移入：${name}`,
-    leaveTitle: (name: string) => `将 ${name} 移出部门？`,
+    leaveTitle: (name: string) => `将 ${spaced(name)}移出部门？`,
     leaveHint: '用户不会被删除。如果这是主部门，第一个兼任部门成为主部门；没有兼任部门的用户变为未分配。',
     leave: '移出',
     leaveDone: (name: string) => `已移出：${name}`,

@@ -185,7 +185,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
           <Input type="tel" maxLength={32} autoComplete="off" />
         </Form.Item>
         <Form.Item name="email" label={t.email} rules={[{ pattern: /^[^\s@]+@[^\s@]+$/, message: t.emailInvalid }]}>
-          <Input type="email" maxLength={254} autoComplete="off" />
+          <Input inputMode="email" maxLength={254} autoComplete="off" />
         </Form.Item>
         <Form.Item name="role" label={t.role}>
           <Radio.Group
