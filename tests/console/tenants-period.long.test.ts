@@ -87,6 +87,8 @@ test('a tenant is renewed by a month, by a year or until a date, in the list and
   await dialog.getByText('当前结束日期：2099-03-31').waitFor();
   await root.patch(`/system/tenant-api/${id}`, { contactUserName: '别人' });
   await dialog.getByLabel('指定日期').check();
+  await dialog.getByLabel('结束日期').fill('2099-03-31');
+  await dialog.getByLabel('结束日期').press('Tab');
   await dialog.getByRole('button', { name: '续期' }).click();
   await page.getByText('内容没有变化，无需保存').waitFor();
   await dialog.waitFor({ state: 'hidden' });
@@ -120,6 +122,19 @@ test('a tenant is renewed by a month, by a year or until a date, in the list and
   assert.equal((await readTenant(ended)).endTime, yearAfter(dateInDays(-1)));
   await late.waitFor({ state: 'hidden' });
   await renew.waitFor({ state: 'hidden' });
+
+  // The date is prefilled with one that renews the tenant, and days in the past cannot be selected.
+  await root.patch(`/system/tenant-api/${ended}`, { endTime: dateInDays(-40) });
+  await logInOnPage(page, {}, '/tenants?q=过期公司');
+  await renew.click();
+  await late.getByLabel('指定日期').check();
+  assert.equal(await late.getByLabel('结束日期').inputValue(), yearAfter(dateInDays(-1)));
+  await late.getByLabel('结束日期').fill(dateInDays(-1));
+  await late.getByLabel('结束日期').press('Tab');
+  assert.equal(await late.getByLabel('结束日期').inputValue(), yearAfter(dateInDays(-1)));
+  await late.getByRole('button', { name: '续期' }).click();
+  await page.getByText(/“过期公司”已续期至/).waitFor();
+  assert.equal((await readTenant(ended)).endTime, yearAfter(dateInDays(-1)));
 });
 
 test('a renewal keeps the end of a month, and otherwise the day if the month has it', async () => {

@@ -79,7 +79,7 @@ function RenewForm({ form, tenant: { startTime, endTime }, onSave }: FormProps) 
     <Form<Values>
       form={form}
       layout="vertical"
-      initialValues={{ by: ends ? 'year' : 'date', date: endTime }}
+      initialValues={{ by: ends ? 'year' : 'date', date: ends ? ends.year : null }}
       onFinish={({ by, date }) => onSave(ends && by !== 'date' ? ends[by] : (date as string))}
     >
       <FocusFirstField />
@@ -108,7 +108,7 @@ function RenewForm({ form, tenant: { startTime, endTime }, onSave }: FormProps) 
             },
           ]}
         >
-          <DatePicker className="full-width" />
+          <DatePicker className="full-width" minDate={dayjs(today())} />
         </Form.Item>
       )}
     </Form>
