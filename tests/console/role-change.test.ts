@@ -38,7 +38,7 @@ test('a revoked role takes effect with the next rejected request, a granted role
     times: 1,
   });
   await page.getByRole('navigation').getByRole('link', { name: '部门' }).click();
-  await page.getByRole('button', { name: '新建顶级部门' }).waitFor();
+  await page.getByRole('button', { name: '新建顶级部门' }).first().waitFor();
   await people.click();
   await page.getByRole('button', { name: '编辑 何角色' }).waitFor();
   assert.equal(meRequests, 2);

@@ -7,8 +7,16 @@ import { api, type Child, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import type { Versioned } from '../request.ts';
 import { useIsAdministrator } from '../session.ts';
+import { useStore } from '../store.ts';
 import { DeletedLink } from '../ui/deleted-link.tsx';
-import { createTreeStore, departmentQuery, ROOT_ID, reloadAll } from '../ui/department/tree-store.ts';
+import {
+  createTreeStore,
+  departmentQuery,
+  isEmptyTree,
+  ROOT_ID,
+  reloadAll,
+  type TreeStore,
+} from '../ui/department/tree-store.ts';
 import { useHasDraft } from '../ui/draft.tsx';
 import { ExportButton } from '../ui/export-button.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
@@ -43,6 +51,7 @@ export default function Departments() {
   const createDialog = useDialog<{ deptId: number; deptName: string }>();
   const moveDialog = useDialog<Dept>();
   const deleteDialog = useDialog<Dept[]>();
+  const createRoot = () => createDialog.show({ deptId: ROOT_ID, deptName: '' });
 
   useEffect(() => {
     // The detail pane shows the error if the department cannot be read.
@@ -55,7 +64,7 @@ export default function Departments() {
   useEffect(() => {
     if (!params.has('create')) return;
     setParams({}, { replace: true });
-    if (administrator) createDialog.show({ deptId: ROOT_ID, deptName: '' });
+    if (administrator) createRoot();
   }, [params]);
 
   const open = (deptId: number | undefined) => navigate(deptId ? `/departments/${deptId}` : '/departments');
@@ -114,7 +123,7 @@ export default function Departments() {
             <Button icon={<ImportOutlined />} onClick={() => navigate('/import/departments')}>
               {t.import}
             </Button>
-            <Button icon={<PlusOutlined />} onClick={() => createDialog.show({ deptId: ROOT_ID, deptName: '' })}>
+            <Button icon={<PlusOutlined />} onClick={createRoot}>
               {t.create}
             </Button>
           </>
@@ -133,6 +142,7 @@ export default function Departments() {
           onDelete={deleteDialog.show}
           onRefresh={refresh}
           onSearch={setKeyword}
+          onCreate={createRoot}
           actions={{
             onOpen: ({ deptId }) => open(deptId),
             onCreateChild: createDialog.show,
@@ -156,7 +166,7 @@ export default function Departments() {
               onDelete={deleteDialog.show}
             />
           ) : (
-            <Empty text={t.chooseDepartment} />
+            <ChooseDepartment tree={tree} />
           )}
         </div>
       </div>
@@ -176,6 +186,12 @@ export default function Departments() {
       )}
     </div>
   );
+}
+
+/** Asks for a department. While there are none, only the tree says so. */
+function ChooseDepartment({ tree }: { tree: TreeStore }) {
+  const t = useTexts(departmentsTexts);
+  return isEmptyTree(useStore(tree.state)) ? null : <Empty text={t.chooseDepartment} />;
 }
 
 /** The department being edited, as it was when editing started. If there is a draft, editing starts right away. */

@@ -14,7 +14,7 @@ import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useStore } from '../store.ts';
 import { DepartmentTree } from '../ui/department/department-tree.tsx';
-import { ROOT_ID, reloadAll, type TreeStore } from '../ui/department/tree-store.ts';
+import { isEmptyTree, reloadAll, type TreeStore } from '../ui/department/tree-store.ts';
 import { Empty } from '../ui/states.tsx';
 import type { TreeRowButton } from '../ui/tree/types.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
@@ -37,6 +37,8 @@ interface Props {
   onDelete: (depts: Dept[]) => void;
   onRefresh: (...parentIds: number[]) => Promise<void>;
   onSearch: (keyword: string) => void;
+  /** Creates a top-level department. */
+  onCreate: () => void;
   /** What the buttons and the menu of a row do. */
   actions: RowMenuActions;
 }
@@ -58,6 +60,7 @@ export function TreePanel(props: Props) {
     onDelete,
     onRefresh,
     onSearch,
+    onCreate,
     actions,
   } = props;
   const [menu, setMenu] = useState<OpenMenu>();
@@ -127,8 +130,7 @@ export function TreePanel(props: Props) {
     requestAnimationFrame(() => document.getElementById(treeId)?.focus());
   };
   const count = checked?.size ?? 0;
-  const root = useStore(tree.state).childLists.get(ROOT_ID);
-  const isEmpty = root?.state === 'ready' && root.rows.length === 0;
+  const isEmpty = isEmptyTree(useStore(tree.state));
   return (
     <section className="departments-panel" aria-label={t.tree} aria-busy={move.isPending}>
       <DepartmentSearch onSelect={openAndFocusTree} onSearch={onSearch}>
@@ -173,7 +175,13 @@ export function TreePanel(props: Props) {
           )}
         </div>
         {isEmpty ? (
-          <Empty text={onCheck ? t.noneForAdministrators : t.none} />
+          <Empty text={onCheck ? t.noneForAdministrators : t.none}>
+            {onCheck && (
+              <Button type="primary" icon={<PlusOutlined />} onClick={onCreate}>
+                {t.create}
+              </Button>
+            )}
+          </Empty>
         ) : (
           <DepartmentTree
             tree={tree}

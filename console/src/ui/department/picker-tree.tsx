@@ -5,7 +5,7 @@ import { useStore } from '../../store.ts';
 import { Empty } from '../states.tsx';
 import { DepartmentTree } from './department-tree.tsx';
 import { departmentTexts } from './texts.ts';
-import { ROOT_ID, type TreeStore } from './tree-store.ts';
+import { isEmptyTree, type TreeStore } from './tree-store.ts';
 
 interface Props {
   id: string;
@@ -24,7 +24,7 @@ interface Props {
 /** The tree in the popup of the picker. Children are loaded when a department is expanded. */
 export function PickerTree({ id, tree, value, multiple, revealedId, onSelect, ...props }: Props) {
   const t = useTexts(departmentTexts);
-  const root = useStore(tree.state).childLists.get(ROOT_ID);
+  const isEmpty = isEmptyTree(useStore(tree.state));
   useEffect(() => {
     // If it has been deleted, the tree is shown without it.
     if (revealedId !== undefined) void tree.reveal(revealedId).catch(() => undefined);
@@ -32,7 +32,7 @@ export function PickerTree({ id, tree, value, multiple, revealedId, onSelect, ..
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the text field keeps the focus, and handles the keys
     <div className="department-picker-tree" onMouseDown={(event) => event.preventDefault()}>
-      {root?.state === 'ready' && root.rows.length === 0 ? (
+      {isEmpty ? (
         <div id={id}>
           <Empty text={t.none} />
         </div>

@@ -229,6 +229,12 @@ export function reloadAll(tree: TreeStore): Promise<void> {
   return tree.reload(ROOT_ID, ...[...tree.state.get().expanded].filter((id) => tree.getNode(id)));
 }
 
+/** Whether the tree has been loaded and has no departments. */
+export function isEmptyTree({ childLists }: TreeState): boolean {
+  const root = childLists.get(ROOT_ID);
+  return root?.state === 'ready' && root.rows.length === 0;
+}
+
 /** The query of the detail screen. The tree uses it too, so that both share one request. */
 export const departmentQuery = (id: number) => ({
   queryKey: queryKeys.departments.detail(id),
