@@ -174,3 +174,31 @@ test('a click on a header sorts the list; the order is in the URL and stays with
   assert.deepEqual(params(), { q: '名8', sort: '-createTime' });
   await expectNoAxeViolations(page);
 });
+
+test('at 1280 px the table does not scroll, and the people of a child tenant have no column of departments', async () => {
+  const parent = await fixture.service.createTenant();
+  const child = await fixture.service.createTenant({ tenantName: '下级公司', tenantParent: parent.tenantId });
+  const deptId = await child.createDepartment({ deptName: '车间' });
+  await child.createUser({
+    userName: 'worker',
+    nickName: '工人',
+    deptId,
+    roles: ['admin'],
+    email: 'worker@example.com',
+  });
+  const columns = () => page.getByRole('columnheader').allInnerTexts();
+  await logInOnPage(page, credentialsOf(parent), `/people?tenantId=${child.tenantId}`);
+  await rowOf('工人').getByText('worker@example.com').waitFor();
+  assert.ok(!(await columns()).includes('部门'));
+  const { width, height } = page.viewportSize() as { width: number; height: number };
+  await page.setViewportSize({ width: 1280, height: 800 });
+  try {
+    await rowOf('工人').getByText('worker@example.com').waitFor({ state: 'detached' });
+    assert.ok((await columns()).includes('手机号'));
+    const overflow =
+      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".ant-table-content"))';
+    assert.equal(await page.evaluate(overflow), 0);
+  } finally {
+    await page.setViewportSize({ width, height });
+  }
+});

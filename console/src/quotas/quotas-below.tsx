@@ -74,6 +74,8 @@ function Rows({ rows }: { rows: QuotaBelow[] }) {
       rowKey={keyOf}
       dataSource={rows}
       pagination={pagination}
+      tableLayout="fixed"
+      scroll={{ x: 900 }}
       columns={[
         { key: 'tenant', title: t.tenant, width: '18%', render: (_, row) => <TenantLink row={row} /> },
         { key: 'quota', title: u.quota, width: '18%', render: (_, row) => <QuotaLink row={row} /> },
@@ -81,8 +83,9 @@ function Rows({ rows }: { rows: QuotaBelow[] }) {
         {
           key: 'perDay',
           title: t.perDay,
-          width: 110,
+          width: 120,
           align: 'right',
+          className: 'quotas-number',
           render: (_, row) => formatPerDay(getForecast(row, row.recent).perDay),
         },
         {
@@ -96,6 +99,7 @@ function Rows({ rows }: { rows: QuotaBelow[] }) {
           title: u.actions,
           width: 230,
           align: 'end',
+          fixed: 'right',
           render: (_, row) => (
             <div className="row-actions">
               <QuotaTotal tenant={row} quota={row} />

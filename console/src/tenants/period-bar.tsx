@@ -1,5 +1,5 @@
-import { Grid } from 'antd';
 import dayjs from 'dayjs';
+import { useEffect, useRef, useState } from 'react';
 import { useTexts } from '../language.ts';
 import { daysUntil, getTenantState, type Period, type TenantState, today } from '../ui/tenant-period.ts';
 import { tenantTexts } from '../ui/tenant-texts.ts';
@@ -48,24 +48,37 @@ export function PeriodBar({ tenant, span }: { tenant: Period & { status: '0' | '
   );
 }
 
+/** The width of a month of the axis with its gap, in pixels. */
+const MARK_WIDTH = 76;
+
 /** The months of the time axis, as many as fit. */
 export function Axis({ span }: { span: Span }) {
   const t = useTexts(tenantsTexts);
-  const isNarrow = Grid.useBreakpoint().md === false;
-  const maxMarks = isNarrow ? 3 : 6;
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const maxMarks = Math.max(1, Math.min(6, Math.floor(width / MARK_WIDTH)));
+  /** The part of the axis that a mark takes up, in percent. */
+  const markSize = (MARK_WIDTH / Math.max(width, MARK_WIDTH)) * 100;
   const months = Math.max(dayjs(span.to).diff(span.from, 'month'), 1);
   const step = Math.ceil(months / maxMarks);
   const first = dayjs(span.from).add(1, 'month').startOf('month');
   const marks = Array.from({ length: Math.floor(months / step) + 1 }, (_, index) =>
     first.add(index * step, 'month'),
-  ).filter((mark) => toPercent(mark.format('YYYY-MM-DD'), span) < (isNarrow ? 85 : 92));
+  ).filter((mark) => toPercent(mark.format('YYYY-MM-DD'), span) < 100 - markSize * 0.75);
   const now = toPercent(today(), span);
   return (
-    <div className="tenants-axis" aria-hidden="true">
+    <div className="tenants-axis" aria-hidden="true" ref={ref}>
       {marks.map((mark) => {
         const position = toPercent(mark.format('YYYY-MM-DD'), span);
         // Leave room for the "today" label.
-        return Math.abs(position - now) < (isNarrow ? 22 : 10) ? null : (
+        return Math.abs(position - now) < markSize ? null : (
           <span key={mark.valueOf()} style={{ left: `${position}%` }}>
             {mark.format('YYYY-MM')}
           </span>

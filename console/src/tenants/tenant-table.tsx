@@ -40,7 +40,7 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
     {
       title: t.end,
       key: 'endTime',
-      width: 128,
+      width: 124,
       sorter: true,
       sortOrder: sortedByEnd ? 'ascend' : null,
       // The service sorts ascending only. A second click restores the order of creation.
@@ -56,14 +56,16 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
     {
       title: t.usedOfLimit,
       key: 'accounts',
-      width: 96,
+      width: 104,
+      className: 'tenants-nowrap',
       render: (_, tenant) => <UsersOfLimit tenant={tenant} />,
     },
     {
       title: t.actions,
       key: 'actions',
-      width: 140,
+      width: 132,
       align: 'end',
+      fixed: 'right',
       render: (_, tenant) => <RowActions tenant={tenant} />,
     },
   ];
@@ -75,7 +77,8 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
       dataSource={rows}
       loading={loading}
       pagination={false}
-      scroll={{ x: 720 }}
+      tableLayout="fixed"
+      scroll={{ x: 630 }}
       onChange={(_page, _filters, sorter) => onSortByEnd(!Array.isArray(sorter) && sorter.order === 'ascend')}
     />
   );

@@ -1,5 +1,5 @@
 import { Checkbox, Grid, Table } from 'antd';
-import { Fragment, type ReactNode } from 'react';
+import { Fragment, type ReactNode, useSyncExternalStore } from 'react';
 import type { User } from '../../api.ts';
 import { useListFormat, useTexts } from '../../language.ts';
 import { DepartmentLink, useDepartmentPaths } from '../department-path.tsx';
@@ -7,7 +7,7 @@ import { useDensity } from '../list-settings.tsx';
 import { PhoneLink } from '../phone-link.tsx';
 import { StatusTag } from '../status-tag.tsx';
 import { userTexts } from './texts.ts';
-import { getDisplayName } from './update-user.ts';
+import { getDisplayName, isMemberOf } from './update-user.ts';
 import { UserName, UserStatus } from './user-name.tsx';
 import { parseUserSort, type SortColumn, type UserSort } from './user-sort.ts';
 import './user.css';
@@ -15,7 +15,7 @@ import './user.css';
 interface Props {
   rows: User[];
   loading: boolean;
-  /** The console does not read the departments of another tenant. */
+  /** The console does not read the departments of another tenant, so they are not shown. */
   ownTenant: boolean;
   /** The department whose members are listed: its column shows their other departments, and the table has fewer columns. */
   deptId?: number;
@@ -32,6 +32,17 @@ const PATH_LEVELS = 2;
 
 export const useIsPhone = () => !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
 
+const WIDE = '(min-width: 1400px)';
+
+function subscribeToWidth(onChange: () => void) {
+  const media = window.matchMedia(WIDE);
+  media.addEventListener('change', onChange);
+  return () => media.removeEventListener('change', onChange);
+}
+
+/** Whether there is room for the columns that users look at least. */
+const useIsWide = () => useSyncExternalStore(subscribeToWidth, () => window.matchMedia(WIDE).matches);
+
 /** A table of users, or a list on phones. */
 export function UserTable({
   rows,
@@ -46,11 +57,12 @@ export function UserTable({
 }: Props) {
   const t = useTexts(userTexts);
   const isPhone = useIsPhone();
+  const isWide = useIsWide();
   const density = useDensity();
   const inDepartment = deptId !== undefined;
   const getDepartments = (user: User) =>
-    [user.deptId, ...user.deptIds].filter((id): id is number => id !== null && id !== deptId);
-  const paths = useDepartmentPaths(ownTenant ? rows.flatMap(getDepartments) : []);
+    ownTenant ? [user.deptId, ...user.deptIds].filter((id): id is number => id !== null && id !== deptId) : [];
+  const paths = useDepartmentPaths(rows.flatMap(getDepartments));
   const separator = useListFormat()(['', '']);
   const renderDepartments = (user: User) => (
     <span className="user-departments">
@@ -91,6 +103,8 @@ export function UserTable({
         ))}
       </ul>
     );
+  // The main department of somebody who belongs to a department below is not another one.
+  const areMembers = inDepartment && rows.every((user) => isMemberOf(user, deptId));
   const isAdministrator = ({ roles }: User) => roles.includes('admin');
   const sortable = (column: SortColumn) =>
     onSort
@@ -101,7 +115,7 @@ export function UserTable({
       : {};
   return (
     <Table<User>
-      className={inDepartment ? 'user-table is-narrow' : 'user-table'}
+      className="user-table"
       size={density}
       rowKey="userId"
       dataSource={rows}
@@ -121,54 +135,82 @@ export function UserTable({
         const { order, columnKey } = sorter;
         onSort?.(order ? parseUserSort(`${order === 'descend' ? '-' : ''}${columnKey}`) : null);
       }}
+      // Columns without a width share what is left. A narrower table scrolls, with the actions in view.
+      tableLayout="fixed"
+      scroll={{ x: inDepartment ? 620 : 920 }}
       columns={[
         {
           key: 'nickName',
           title: t.name,
-          width: inDepartment ? 190 : 150,
+          width: inDepartment ? 160 : 150,
           ...sortable('nickName'),
           render: (_, user) => <UserName user={user} hidesUserName={!inDepartment} />,
         },
         ...(inDepartment
           ? []
-          : [{ key: 'userName', title: t.userName, dataIndex: 'userName', ...sortable('userName') }]),
-        { key: 'position', title: t.position, dataIndex: 'position', render: (position) => position || '—' },
+          : [{ key: 'userName', title: t.userName, dataIndex: 'userName', ellipsis: true, ...sortable('userName') }]),
         {
-          key: 'department',
-          title: inDepartment ? t.otherDepartments : t.departments,
-          render: (_, user) =>
-            getDepartments(user).length > 0
-              ? renderDepartments(user)
-              : inDepartment || <span className="secondary">{t.noDepartment}</span>,
+          key: 'position',
+          title: t.position,
+          dataIndex: 'position',
+          ellipsis: true,
+          render: (position) => position || '—',
         },
-        {
-          key: 'phone',
-          title: t.phone,
-          dataIndex: 'phone',
-          className: 'user-table-nowrap',
-          render: (phone) => (phone ? <PhoneLink phone={phone} /> : '—'),
-        },
-        ...(inDepartment
+        ...(ownTenant
+          ? [
+              {
+                key: 'department',
+                title: areMembers ? t.otherDepartments : t.departments,
+                ellipsis: true,
+                render: (_: unknown, user: User) =>
+                  getDepartments(user).length > 0
+                    ? renderDepartments(user)
+                    : inDepartment || <span className="secondary">{t.noDepartment}</span>,
+              },
+            ]
+          : []),
+        ...(inDepartment && !isWide
           ? []
-          : [{ key: 'email', title: t.email, dataIndex: 'email', render: (email: string | null) => email || '—' }]),
+          : [
+              {
+                key: 'phone',
+                title: t.phone,
+                dataIndex: 'phone',
+                width: 132,
+                ellipsis: true,
+                render: (phone: string | null) => (phone ? <PhoneLink phone={phone} /> : '—'),
+              },
+            ]),
+        ...(inDepartment || !isWide
+          ? []
+          : [
+              {
+                key: 'email',
+                title: t.email,
+                dataIndex: 'email',
+                ellipsis: true,
+                render: (email: string | null) => email || '—',
+              },
+            ]),
         {
           key: 'status',
           title: t.status,
-          width: 90,
+          width: 130,
           render: (_, user) => (
-            <>
+            <span className="user-table-status">
               <UserStatus user={user} />
               {isAdministrator(user) && <StatusTag>{t.admin}</StatusTag>}
-            </>
+            </span>
           ),
         },
-        ...(inDepartment
+        ...(inDepartment || !isWide
           ? []
           : [
               {
                 key: 'createTime',
                 title: t.createTime,
                 dataIndex: 'createTime',
+                width: 124,
                 className: 'user-table-nowrap',
                 // The newest are looked for most often.
                 sortDirections: ['descend' as const, 'ascend' as const],
@@ -176,7 +218,14 @@ export function UserTable({
                 render: (time: string) => <span title={time}>{time.slice(0, 10)}</span>,
               },
             ]),
-        { key: 'actions', title: t.actions, width: 100, align: 'end', render: (_, user) => renderActions(user) },
+        {
+          key: 'actions',
+          title: t.actions,
+          width: 104,
+          align: 'end',
+          fixed: 'right',
+          render: (_, user) => renderActions(user),
+        },
       ]}
     />
   );
