@@ -28,7 +28,10 @@ test('a file with errors shows them in place, and a corrected one is imported an
     ]),
   );
   await page.getByText('有 1 行存在错误').waitFor();
-  await page.getByRole('row', { name: /启动/ }).getByText('状态 只能是：正常, 停用').waitFor();
+  const wrong = page.getByRole('row', { name: /启动/ });
+  await wrong.getByRole('cell').nth(1).getByText('状态 只能是：正常, 停用').waitFor();
+  await wrong.getByRole('cell').nth(3).getByText('状态 只能是：正常, 停用').waitFor();
+  assert.equal(await page.getByRole('region', { name: '文件内容' }).getAttribute('tabindex'), '0');
   assert.ok(await page.getByRole('button', { name: '开始导入' }).isDisabled());
   await expectNoAxeViolations(page);
   const downloading = page.waitForEvent('download');
@@ -50,6 +53,7 @@ test('a file with errors shows them in place, and a corrected one is imported an
   assert.equal((await admin.get('/system/dept-api/list')).data.total, 2);
   await page.getByRole('button', { name: '撤销导入' }).click();
   await page.getByRole('status').getByText('已撤销导入').first().waitFor();
+  await page.getByText('共 2 行').waitFor({ state: 'detached' });
   assert.equal((await admin.get('/system/dept-api/list')).data.total, 0);
   expectNoCspViolations(page);
 });
@@ -79,6 +83,6 @@ test('the initial passwords of imported people are downloaded once and work', as
   });
   assert.equal(code, 200);
   assert.ok(data.access_token);
-  await page.getByRole('button', { name: '继续导入' }).click();
+  await page.getByRole('button', { name: '再导入一个文件' }).click();
   assert.equal((await page.content()).includes(password as string), false);
 });

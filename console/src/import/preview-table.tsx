@@ -1,31 +1,42 @@
-import { Table } from 'antd';
+import { Table, type TableRef } from 'antd';
+import { useEffect, useRef } from 'react';
 import type { ImportPreview } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { importTexts } from './texts.ts';
 
 type Row = ImportPreview['table'][number];
 
-/** The rows of the file, with the errors in the cells that have them. */
+/** The rows of the file. The result lists all errors of a row, and each is repeated in the cell that has it. */
 export function PreviewTable({ preview }: { preview: ImportPreview }) {
   const t = useTexts(importTexts);
-  const fields = new Set(preview.columns.map(({ field }) => field));
+  const table = useRef<TableRef>(null);
+  // The rows contain nothing that has the focus, and antd has no property for the area that scrolls.
+  useEffect(() => {
+    const area = table.current?.nativeElement.querySelector('.ant-table-content');
+    area?.setAttribute('tabindex', '0');
+    area?.setAttribute('role', 'region');
+    area?.setAttribute('aria-label', t.table);
+  }, [t]);
   return (
     <Table<Row>
+      ref={table}
+      className="import-table"
       size="small"
       rowKey="row"
       dataSource={preview.table}
       scroll={{ x: 'max-content' }}
       pagination={{ pageSize: 50, hideOnSinglePage: true, showSizeChanger: false }}
       columns={[
-        { title: t.row, dataIndex: 'row', width: 70 },
+        { title: t.row, dataIndex: 'row', width: 70, fixed: 'left' },
         {
           title: t.action,
-          width: 110,
+          width: preview.invalid > 0 ? 260 : 110,
+          fixed: 'left',
           render: (_, { action, errors }) => (
-            <>
-              <span className={`import-action import-${action ?? 'invalid'}`}>{t[action ?? 'invalid']}</span>
-              <CellErrors errors={errors.filter(({ field }) => field === null || !fields.has(field))} />
-            </>
+            <div className="import-result">
+              <span className={`import-action import-${action ?? 'invalid'}`}>{t[action ?? 'invalidRow']}</span>
+              <CellErrors errors={errors} />
+            </div>
           ),
         },
         ...preview.columns.map(({ field, header }) => ({
@@ -37,7 +48,9 @@ export function PreviewTable({ preview }: { preview: ImportPreview }) {
               <div
                 className={own.length > 0 ? 'import-wrong' : changes.includes(field) ? 'import-new-value' : undefined}
               >
-                <span className="import-cell">{cells[field]}</span>
+                <div className="import-cell" title={cells[field] ?? undefined}>
+                  {cells[field]}
+                </div>
                 <CellErrors errors={own} />
               </div>
             );
@@ -49,8 +62,8 @@ export function PreviewTable({ preview }: { preview: ImportPreview }) {
 }
 
 function CellErrors({ errors }: { errors: Row['errors'] }) {
-  return errors.map(({ reason, msg }) => (
-    <div key={reason} className="import-error">
+  return errors.map(({ field, reason, msg }) => (
+    <div key={`${field} ${reason}`} className="import-error">
       {msg}
     </div>
   ));

@@ -41,7 +41,7 @@ export function Result({ result, tenantId, onAnother }: Props) {
         showIcon
         role="status"
         title={undone ? t.undone : t.done}
-        description={<Counts counts={result} />}
+        description={undone ? undefined : <Counts counts={result} />}
         className="margin-bottom"
       />
       {passwords.length > 0 && !undone && (
