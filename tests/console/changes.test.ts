@@ -20,6 +20,7 @@ test('the audit log has one row for one action, a heading for each day, and filt
     await admin.createUser({ userName: `worker${n}`, nickName: `工人${n}`, deptId });
   await admin.createUser({ userName: 'second', nickName: '李雷', roles: ['admin'] });
   const second = await fixture.service.logIn(admin.tenantId, 'second');
+  const beforeDeletion = new Date().toISOString();
   assert.equal((await second.delete(`/system/dept-api/${top}?subtree=true&users=delete`)).code, 200);
   const page = await fixture.logIn(credentialsOf(admin), '/changes');
   const list = page.getByRole('region', { name: '变更', exact: true });
@@ -29,6 +30,8 @@ test('the audit log has one row for one action, a heading for each day, and filt
   assert.match(await deletion.innerText(), /删除 3 人/);
   await rows.filter({ hasText: '新建 3 个部门' }).waitFor();
   await list.getByRole('heading', { name: /^\d{4}-\d\d-\d\d 今天$/ }).waitFor();
+  // The topmost department names the request.
+  await deletion.getByText('厂区 等').waitFor();
   await deletion.getByRole('button', { name: /^详情/ }).first().click();
   await deletion.getByRole('button', { name: '详情：用户 工人1' }).waitFor();
   await expectNoAxeViolations(page);
@@ -39,6 +42,10 @@ test('the audit log has one row for one action, a heading for each day, and filt
     .click();
   await page.getByText('变更已撤销').waitFor();
   assert.equal((await admin.get(`/system/dept-api/${top}/users?below=true`)).data.total, 3);
+  // Departments and users that were deleted and restored have not changed.
+  await visit(page, `/changes/diff?from=${beforeDeletion}`);
+  await page.getByText('该时间段内部门和用户均无变化').waitFor();
+  await visit(page, '/changes');
   // The person is found by a part of the name, and picked.
   await list.getByRole('combobox', { name: '操作人' }).fill('李');
   await page.getByTitle('李雷 second').click();
@@ -54,6 +61,14 @@ test('the audit log has one row for one action, a heading for each day, and filt
     const days = await list.getByRole('heading', { level: 2 }).count();
     return days === 1 && (await deletion.count()) === 1;
   });
+  // Another type of record offers its own actions.
+  await list.getByRole('combobox', { name: '对象' }).click();
+  await page.getByTitle('登录', { exact: true }).click();
+  await page.waitForURL((url) => !url.searchParams.has('action'));
+  await list.getByRole('combobox', { name: '操作', exact: true }).click();
+  await page.getByTitle('登录失败', { exact: true }).click();
+  await page.waitForURL(/action=refused/);
+  await page.getByText('没有符合条件的变更').waitFor();
   // A day that is not in the calendar is ignored.
   await visit(page, '/changes?to=2020-02-31');
   await deletion.waitFor();

@@ -6,7 +6,7 @@ import { type AuditEntry, api } from '../api.ts';
 import { useListFormat, useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { ActorAndTime, useResourceName } from '../ui/change-summary.tsx';
+import { ActorAndTime, getResourceName, useResourceName } from '../ui/change-summary.tsx';
 import { changeTexts } from '../ui/change-texts.ts';
 import { ChangeTenant } from '../ui/operator.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
@@ -33,7 +33,9 @@ export function BatchRow({ change, counts, isNew }: Props) {
   const [expanded, setExpanded] = useState(false);
   const detailsId = useId();
   const description = describe(counts);
-  const name = useResourceName(change);
+  const lastName = useResourceName(change);
+  const top = useTopDepartment(change, counts);
+  const name = top === undefined ? lastName : top;
   return (
     <li className={`changes-row${isNew ? ' changes-new' : ''}`}>
       <div className="change">
@@ -55,36 +57,57 @@ export function BatchRow({ change, counts, isNew }: Props) {
       >
         <span className="changes-button-label">{t.details}</span>
       </Button>
+      <RevertButton change={change} />
       {expanded && (
         <div id={detailsId} className="changes-details">
           <BatchChanges change={change} total={counts.reduce((sum, { count }) => sum + count, 0)} />
-          <div className="changes-details-footer">
-            <RevertButton change={change} />
-          </div>
         </div>
       )}
     </li>
   );
 }
 
-/** The individual changes of a request, found by its id. Changes made by the service itself have no request id. */
-function BatchChanges({ change, total }: { change: AuditEntry; total: number }) {
-  const t = useTexts(changesTexts);
-  const { requestId, tenantId, batch } = change;
+/** Reads the changes of a request, found by its id. Changes made by the service itself have no request id. */
+function useBatch({ requestId, time, tenantId, batch }: AuditEntry, resource?: 'department', enabled = true) {
   const ownTenantId = useMe().tenant.tenantId;
   const filter = {
-    ...(requestId ? { requestId } : { from: change.time }),
+    ...(requestId ? { requestId } : { from: time }),
+    ...(resource ? { resource } : {}),
     below: false,
     limit: MAX_SHOWN,
     ...(tenantId === ownTenantId ? {} : { tenantId }),
   };
-  const { data, error, refetch } = useQuery({
+  const { data, ...query } = useQuery({
     queryKey: queryKeys.changes.list({ ...filter, batch }),
     queryFn: ({ signal }) => api.listChanges(filter, signal),
+    enabled,
   });
+  return { ...query, rows: data?.data.rows.filter((row) => row.batch === batch) };
+}
+
+/**
+ * The name of the topmost department that a request changed, which says more than that of the last record. Empty while it
+ * is loading; undefined if there is none, or if there are too many departments to read.
+ */
+function useTopDepartment(change: AuditEntry, counts: readonly Count[]): string | undefined {
+  const count = counts.reduce((sum, each) => sum + (each.resource === 'department' ? each.count : 0), 0);
+  const enabled = count > 0 && count <= MAX_SHOWN;
+  const { rows, isLoading } = useBatch(change, 'department', enabled);
+  if (isLoading) return '';
+  const ids = new Set(rows?.map(({ resourceId }) => resourceId));
+  const top = rows?.find(({ before, after }) => {
+    const { parentId } = (after ?? before ?? {}) as { parentId?: number };
+    return !ids.has(String(parentId));
+  });
+  return top && getResourceName(top);
+}
+
+/** The individual changes of a request. The row of the request says who made them, and when. */
+function BatchChanges({ change, total }: { change: AuditEntry; total: number }) {
+  const t = useTexts(changesTexts);
+  const { rows, error, refetch } = useBatch(change);
   if (error) return <LoadError error={error} onRetry={refetch} />;
-  if (!data) return <Loading />;
-  const rows = data.data.rows.filter((row) => row.batch === batch);
+  if (!rows) return <Loading />;
   return (
     <>
       <ul className="item-list changes-batch">

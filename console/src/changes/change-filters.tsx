@@ -4,7 +4,7 @@ import { useTexts } from '../language.ts';
 import { changeTexts } from '../ui/change-texts.ts';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { useDayjs } from '../ui/use-dayjs.ts';
-import { ACTIONS, type Action, type ChangesParams, RESOURCES, type Resource } from './params.ts';
+import { type Action, type ChangesParams, getActions, RESOURCES, type Resource } from './params.ts';
 import { PersonFilter } from './person-filter.tsx';
 import { TenantFilter } from './tenant-filter.tsx';
 import { changesTexts } from './texts.ts';
@@ -21,6 +21,10 @@ export function ChangeFilters({ params, setParams }: Props) {
   const t = useTexts(changesTexts);
   const labels = useTexts(changeTexts);
   const [from, to] = [useDayjs(params.from), useDayjs(params.to)];
+  const labelOf = (action: Action) => {
+    if (action === 'password changed') return labels.passwordChanged;
+    return action === 'secret changed' ? t.secretChanged : labels[action];
+  };
   const presets: [string, string][] = [
     [t.today, daysAgo(0)],
     [t.week, daysAgo(6)],
@@ -30,7 +34,10 @@ export function ChangeFilters({ params, setParams }: Props) {
     <FilterBar className="changes-filters">
       <Select<Resource | null>
         value={params.resource}
-        onChange={(resource) => setParams({ resource: resource ?? null, resourceId: null })}
+        onChange={(resource = null) => {
+          const isOffered = params.action !== null && getActions(resource).includes(params.action);
+          setParams({ resource, resourceId: null, action: isOffered ? params.action : null });
+        }}
         placeholder={t.anyResource}
         aria-label={t.resource}
         allowClear
@@ -42,7 +49,7 @@ export function ChangeFilters({ params, setParams }: Props) {
         placeholder={t.anyAction}
         aria-label={t.action}
         allowClear
-        options={ACTIONS.map((value) => ({ value, label: labels[value] }))}
+        options={getActions(params.resource).map((value) => ({ value, label: labelOf(value) }))}
       />
       <TenantFilter value={params.tenant} onChange={(tenant) => setParams({ tenant })} />
       <PersonFilter params={params} setParams={setParams} />

@@ -7,6 +7,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
+import { useFieldLabels } from '../ui/field-labels.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
@@ -73,7 +74,7 @@ function DiffLists({ diff, from, to }: { diff: Diff; from: string; to: string | 
   const departments = usePeriodChanges('department', from, to);
   const users = usePeriodChanges('user', from, to);
   const hasDepartments = Object.values(diff).some(({ length }) => length > 0);
-  const people = diffPeople(users.rows);
+  const people = diffPeople(users.rows, useFieldLabels('user'));
   // Wait for both, so that all rows are rendered at once and their names are read with one request.
   if (departments.isPending || users.isPending) return <Loading />;
   if (!hasDepartments && people.length === 0) return <Empty text={t.noChanges} />;

@@ -5,9 +5,32 @@ import { useUrlParams } from '../ui/use-url-params.ts';
 export const RESOURCES = ['department', 'user', 'tenant', 'login', 'webhook', 'key', 'quota', 'notice'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-/** The actions that people search for. Others, such as logins, have a resource of their own. */
-export const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored'] as const;
-export type Action = (typeof ACTIONS)[number];
+export type Action =
+  | 'created'
+  | 'updated'
+  | 'moved'
+  | 'deleted'
+  | 'restored'
+  | 'password changed'
+  | 'secret changed'
+  | 'passed'
+  | 'refused'
+  | 'ended';
+
+const COMMON: readonly Action[] = ['created', 'updated', 'moved', 'deleted', 'restored'];
+
+const ACTIONS_OF: Partial<Record<Resource, readonly Action[]>> = {
+  user: [...COMMON, 'password changed'],
+  login: ['passed', 'refused', 'ended'],
+  webhook: ['created', 'updated', 'deleted', 'secret changed'],
+  key: ['created', 'updated', 'deleted', 'secret changed'],
+  quota: ['created', 'updated', 'deleted'],
+  notice: ['created'],
+};
+
+/** The actions of a type of record; of all types together those that most of them have. */
+export const getActions = (resource: Resource | null): readonly Action[] =>
+  (resource && ACTIONS_OF[resource]) ?? COMMON;
 
 /** The filters of the screen. They are in the URL, so that a filtered list can be shared. */
 export interface ChangesParams {
@@ -32,10 +55,11 @@ export function useChangesParams(): [
   (changes: Partial<ChangesParams>, options?: { replace?: boolean }) => void,
 ] {
   const [search, update] = useUrlParams();
+  const resource = RESOURCES.find((each) => each === search.get('resource')) ?? null;
   const params: ChangesParams = {
-    resource: RESOURCES.find((resource) => resource === search.get('resource')) ?? null,
+    resource,
     resourceId: matchOrNull(search.get('resourceId'), /^\d{1,19}$/),
-    action: ACTIONS.find((action) => action === search.get('action')) ?? null,
+    action: getActions(resource).find((action) => action === search.get('action')) ?? null,
     by: search.get('by') ?? '',
     user: search.get('user') || null,
     from: parseDay(search.get('from')) ?? null,

@@ -3,6 +3,7 @@ import { createContext } from 'react';
 import { type AuditEntry, api, type User } from '../api.ts';
 import { queryKeys } from '../query-keys.ts';
 import type { Operator } from '../ui/operator.tsx';
+import { diffRecords } from '../ui/record-diff.ts';
 
 /** The service returns this many changes in one response. */
 const MAX_CHANGES = 500;
@@ -34,8 +35,11 @@ export interface PersonChange {
   after: User | null;
 }
 
-/** What became of each user: from the state before the first change to the state after the last one. */
-export function diffPeople(rows: readonly AuditEntry[]): PersonChange[] {
+/**
+ * What became of each user: from the state before the first change to the state after the last one. Users of whom none of
+ * these fields differs, for example after a deletion that was reverted, are left out.
+ */
+export function diffPeople(rows: readonly AuditEntry[], labels: Record<string, string>): PersonChange[] {
   const people = new Map<string, PersonChange>();
   for (const row of rows) {
     const { resourceId, action, before, after } = row;
@@ -51,7 +55,10 @@ export function diffPeople(rows: readonly AuditEntry[]): PersonChange[] {
       after: last,
     });
   }
-  return [...people.values()].filter(({ before, after }) => before || after);
+  return [...people.values()].filter(
+    ({ kind, before, after }) =>
+      (before || after) && (kind !== 'edited' || diffRecords(labels, before, after).length > 0),
+  );
 }
 
 function kindOf(before: User | null, after: User | null): PersonChange['kind'] {
