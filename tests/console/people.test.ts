@@ -108,8 +108,8 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   await page.getByRole('toolbar').getByRole('button', { name: '移动到部门' }).click();
   await chooseDepartment('移动到', '二部', '二部');
   await topDialog().getByRole('button', { name: '移动', exact: true }).click();
-  await topDialog().getByText('2 人全部完成').waitFor();
-  await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
+  await page.getByText('已移动：2 名用户').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
   const read = async (id: string) => (await child.get(`/system/user-api/${id}`)).data;
   const [yi, er] = [await read(ids[0] as string), await read(ids[1] as string)];
   assert.deepEqual([yi.deptId, yi.phone, yi.email], [Number(b), '1', 'yi@example.com'], 'other fields are unchanged');

@@ -50,11 +50,9 @@ test('one undo restores several users who were deleted one by one', async () => 
   await page.getByRole('toolbar').getByRole('button', { name: '删除' }).click();
   const dialog = page.getByRole('dialog').last();
   await dialog.getByRole('button', { name: '删除' }).click();
-  await dialog.getByText('2 人全部完成').waitFor();
-  await holdMessage(page, '2 人全部完成');
-  await undo(page, '2 人全部完成');
+  await holdMessage(page, '已删除：2 名用户');
+  await undo(page, '已删除：2 名用户');
   const departments = await Promise.all(ids.map(async (id) => (await admin.get(`/system/user-api/${id}`)).data.deptId));
   assert.deepEqual(departments, [Number(web), Number(market)]);
-  await dialog.getByRole('button', { name: '关闭', exact: true }).last().click();
   await page.getByRole('checkbox', { name: '选择 甲一' }).waitFor();
 });

@@ -25,16 +25,15 @@ interface Props {
   onClose: (succeeded: UserResult[]) => void;
 }
 
-/** Asks for confirmation, runs the action with a progress bar and shows the result for each user. */
+/** Asks for confirmation, runs the action with a progress bar, and shows new passwords and the users for whom it failed. */
 export function BulkActionDialog({ action, onClose }: Props) {
   const t = useTexts(bulkActionTexts);
   const lastAction = useLastValue(action);
   const run = useBulkAction();
   const isFinished = run.results.length > 0 && !run.isRunning;
   const hasPasswords = run.results.some(({ password }) => password !== undefined);
-  // The success of an action on one user needs no list of results.
-  const showResults =
-    isFinished && (run.results.length > 1 || hasPasswords || run.results.some(({ error }) => error !== undefined));
+  // If nothing failed, a message says so and the dialog closes.
+  const showResults = isFinished && (hasPasswords || run.results.some(({ error }) => error !== undefined));
   const close = () => onClose(run.results.filter(({ error }) => error === undefined));
   if (!lastAction) return null;
   const { kind, users, department } = lastAction;
@@ -69,10 +68,10 @@ export function BulkActionDialog({ action, onClose }: Props) {
       ) : (
         hasPasswords && <LeaveGuard title={t.leavePasswords} hint={t.leavePasswordsHint} onLeave={close} />
       )}
-      {run.isRunning && run.total > 1 ? (
-        <RunProgress done={run.results.length} total={run.total} onStop={run.stop} />
-      ) : showResults ? (
+      {showResults ? (
         <Results kind={kind} results={run.results} onClose={close} />
+      ) : (run.isRunning || isFinished) && run.total > 1 ? (
+        <RunProgress done={run.results.length} total={run.total} onStop={run.stop} />
       ) : (
         <ActionForm action={lastAction} open={action !== null} target={target} run={run} onClose={onClose} />
       )}
@@ -113,11 +112,10 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
     const writes = endRecording();
     if (!results || kind === 'password') return;
     const done = results.filter(({ error }) => error === undefined).length;
-    // The dialog lists the results of several users.
-    if (results.length > 1 && done > 0) showUndo(t.doneOf(done, results.length), writes);
-    if (results.length !== 1 || done === 0) return;
-    showUndo(t[`${kind}Done`](joining[0] ? getDisplayName(joining[0]) : target), writes);
-    onClose(results);
+    if (done === 0) return;
+    const name = results.length > 1 ? t.userCount(done) : joining[0] ? getDisplayName(joining[0]) : target;
+    showUndo(t[`${kind}Done`](name), writes);
+    if (done === results.length) onClose(results);
   };
   return (
     <Form layout="vertical" onFinish={start} requiredMark={false} disabled={run.isRunning || !open}>
