@@ -16,7 +16,7 @@ export function OwnQuotas() {
     staleTime: 0,
   });
   return (
-    <Card aria-label={t.own}>
+    <Card className="quotas-own" aria-label={t.own}>
       {error && !data ? (
         <LoadError error={error} onRetry={refetch} />
       ) : !data ? (

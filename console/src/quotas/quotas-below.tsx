@@ -78,7 +78,7 @@ function Rows({ rows }: { rows: QuotaBelow[] }) {
       scroll={{ x: 900 }}
       columns={[
         { key: 'tenant', title: t.tenant, width: '18%', render: (_, row) => <TenantLink row={row} /> },
-        { key: 'quota', title: u.quota, width: '18%', render: (_, row) => <QuotaLink row={row} /> },
+        { key: 'quota', title: u.quota, width: '14%', render: (_, row) => <QuotaLink row={row} /> },
         { key: 'used', title: u.used, render: (_, row) => <RowMeter row={row} /> },
         {
           key: 'perDay',

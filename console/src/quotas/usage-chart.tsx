@@ -13,6 +13,8 @@ const HEIGHT = TOP + CURVE_HEIGHT + GAP + BARS_HEIGHT + BOTTOM;
 /** The width of a character of the labels, and of a date with its gap. */
 const CHARACTER = 8;
 const LABEL_GAP = 76;
+/** The axis shortens numbers from here on. */
+const MIN_COMPACT = 100_000;
 
 interface Props {
   name: string;
@@ -27,11 +29,14 @@ export function UsageChart({ name, points, total }: Props) {
   const language = useLanguage();
   const [width, container] = useWidth();
   const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
+  const format = (value: number) => value.toLocaleString();
+  // Smaller numbers look as they do elsewhere on the screen.
+  const formatAxis = (value: number) => (value < MIN_COMPACT ? format(value) : compact.format(value));
   const [first, last] = [points[0], points.at(-1)] as [Point, Point];
   const ticks = getTicks(Math.max(total, ...points.map(({ used }) => used), 1));
   const top = Math.max(ticks.at(-1) as number, total);
   const maxAmount = Math.max(1, ...points.map(({ amount }) => amount));
-  const labels = [...ticks, maxAmount].map((value) => compact.format(value).length);
+  const labels = [...ticks, maxAmount].map((value) => formatAxis(value).length);
   const left = Math.max(...labels) * CHARACTER + 12;
   const slot = Math.max(1, width - left - RIGHT) / points.length;
   const xOf = (index: number) => left + (index + 0.5) * slot;
@@ -40,8 +45,7 @@ export function UsageChart({ name, points, total }: Props) {
   const barOf = (amount: number) => (amount === 0 ? 0 : Math.max(1, (amount / maxAmount) * BARS_HEIGHT));
   const every = Math.max(1, Math.ceil(LABEL_GAP / slot));
   const barWidth = Math.max(1, Math.min(24, slot * 0.7));
-  const limit = total < 0 ? t.noLimit : t.limit(total.toLocaleString());
-  const format = (value: number) => value.toLocaleString();
+  const limit = total < 0 ? t.noLimit : t.limit(format(total));
   const summary = t.summary(name, first.date, last.date, format(first.used), format(last.used), limit);
   return (
     <figure className="quotas-chart" ref={container}>
@@ -51,7 +55,7 @@ export function UsageChart({ name, points, total }: Props) {
             <g key={tick}>
               <line className="quotas-grid" x1={left} x2={width - RIGHT} y1={yOf(tick)} y2={yOf(tick)} />
               <text className="quotas-axis" x={left - 8} y={yOf(tick) + 4} textAnchor="end">
-                {compact.format(tick)}
+                {formatAxis(tick)}
               </text>
             </g>
           ))}
@@ -75,7 +79,7 @@ export function UsageChart({ name, points, total }: Props) {
             </>
           )}
           <text className="quotas-axis" x={left - 8} y={barsBottom - BARS_HEIGHT + 8} textAnchor="end">
-            {compact.format(maxAmount)}
+            {formatAxis(maxAmount)}
           </text>
           <line className="quotas-grid" x1={left} x2={width - RIGHT} y1={barsBottom} y2={barsBottom} />
           {points.map(({ date, amount, used }, n) => (
