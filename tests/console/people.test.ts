@@ -196,7 +196,7 @@ test('at 1280 px the table does not scroll, and the people of a child tenant hav
     await rowOf('工人').getByText('worker@example.com').waitFor({ state: 'detached' });
     assert.ok((await columns()).includes('手机号'));
     const overflow =
-      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".ant-table-content"))';
+      '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".user-table"))';
     assert.equal(await page.evaluate(overflow), 0);
   } finally {
     await page.setViewportSize({ width, height });

@@ -49,7 +49,9 @@ export function PeriodBar({ tenant, span }: { tenant: Period & { status: '0' | '
 }
 
 /** The width of a month of the axis with its gap, in pixels. */
-const MARK_WIDTH = 76;
+const MARK_WIDTH = 58;
+/** Half the width of the label of today with its gap. */
+const TODAY_WIDTH = 24;
 
 /** The months of the time axis, as many as fit. */
 export function Axis({ span }: { span: Span }) {
@@ -64,21 +66,22 @@ export function Axis({ span }: { span: Span }) {
     return () => observer.disconnect();
   }, []);
   const maxMarks = Math.max(1, Math.min(6, Math.floor(width / MARK_WIDTH)));
-  /** The part of the axis that a mark takes up, in percent. */
-  const markSize = (MARK_WIDTH / Math.max(width, MARK_WIDTH)) * 100;
+  /** Converts pixels to percent of the axis. */
+  const sizeOf = (pixels: number) => (pixels / Math.max(width, 1)) * 100;
   const months = Math.max(dayjs(span.to).diff(span.from, 'month'), 1);
   const step = Math.ceil(months / maxMarks);
   const first = dayjs(span.from).add(1, 'month').startOf('month');
   const marks = Array.from({ length: Math.floor(months / step) + 1 }, (_, index) =>
     first.add(index * step, 'month'),
-  ).filter((mark) => toPercent(mark.format('YYYY-MM-DD'), span) < 100 - markSize * 0.75);
+  ).filter((mark) => toPercent(mark.format('YYYY-MM-DD'), span) < 100 - sizeOf(MARK_WIDTH));
   const now = toPercent(today(), span);
   return (
     <div className="tenants-axis" aria-hidden="true" ref={ref}>
       {marks.map((mark) => {
         const position = toPercent(mark.format('YYYY-MM-DD'), span);
         // Leave room for the "today" label.
-        return Math.abs(position - now) < markSize ? null : (
+        const overlaps = position > now - sizeOf(MARK_WIDTH + TODAY_WIDTH / 2) && position < now + sizeOf(TODAY_WIDTH);
+        return overlaps ? null : (
           <span key={mark.valueOf()} style={{ left: `${position}%` }}>
             {mark.format('YYYY-MM')}
           </span>

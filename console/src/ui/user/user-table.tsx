@@ -115,7 +115,7 @@ export function UserTable({
       : {};
   return (
     <Table<User>
-      className="user-table"
+      className={inDepartment ? 'user-table is-narrow' : 'user-table'}
       size={density}
       rowKey="userId"
       dataSource={rows}
@@ -135,9 +135,9 @@ export function UserTable({
         const { order, columnKey } = sorter;
         onSort?.(order ? parseUserSort(`${order === 'descend' ? '-' : ''}${columnKey}`) : null);
       }}
-      // Columns without a width share what is left. A narrower table scrolls, with the actions in view.
+      // Columns without a width share what is left. The style sheet lets narrow tables scroll and keeps the actions in view:
+      // with antd's `scroll` the table would contain a second, hidden checkbox.
       tableLayout="fixed"
-      scroll={{ x: inDepartment ? 620 : 920 }}
       columns={[
         {
           key: 'nickName',
@@ -223,7 +223,7 @@ export function UserTable({
           title: t.actions,
           width: 104,
           align: 'end',
-          fixed: 'right',
+          className: 'user-table-actions',
           render: (_, user) => renderActions(user),
         },
       ]}
