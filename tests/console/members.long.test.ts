@@ -124,7 +124,7 @@ test('members are added, moved in and removed on the page of the department, and
   await member(page, 'Jim Green').getByRole('checkbox').check();
   await page.getByRole('toolbar').getByRole('button', { name: '移出部门' }).click();
   await page.getByRole('dialog', { name: '将 2 名用户移出部门？' }).getByRole('button', { name: '移出' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: '关闭' }).last().click();
+  await page.getByText('已移出：2 名用户').waitFor();
   await expectNames(page, ['魏华']);
   assert.deepEqual([await departmentsOf(mei), await departmentsOf(jim)], [[back], [back]]);
   // Members of a department below do not belong to this one, so they cannot leave it.
