@@ -64,6 +64,11 @@ export function UserTable({
     ownTenant ? [user.deptId, ...user.deptIds].filter((id): id is number => id !== null && id !== deptId) : [];
   const paths = useDepartmentPaths(rows.flatMap(getDepartments));
   const separator = useListFormat()(['', '']);
+  const getPath = (id: number) =>
+    paths
+      .get(id)
+      ?.map(({ name }) => name)
+      .join(' / ') ?? `#${id}`;
   const renderDepartments = (user: User) => (
     <span className="user-departments">
       {getDepartments(user).map((id, index) => {
@@ -162,6 +167,8 @@ export function UserTable({
                 key: 'department',
                 title: areMembers ? t.otherDepartments : t.departments,
                 ellipsis: true,
+                // The cell is truncated, so its tooltip shows all departments.
+                onCell: (user: User) => ({ title: getDepartments(user).map(getPath).join(separator) }),
                 render: (_: unknown, user: User) =>
                   getDepartments(user).length > 0
                     ? renderDepartments(user)
