@@ -117,13 +117,13 @@ test('members are added, moved in and removed on the page of the department, and
 
   await expectNames(page, ['李雷', '韩梅梅', 'Jim Green', '魏华']);
   await chooseAction(page, '李雷', '移出部门');
-  await page.getByRole('dialog', { name: '将 李雷 移出部门？' }).getByRole('button', { name: '移出' }).click();
+  await page.getByRole('dialog', { name: '将 李雷 移出“市场部”？' }).getByRole('button', { name: '移出' }).click();
   await page.getByText('已移出：李雷').waitFor();
   assert.deepEqual(await departmentsOf(lead), []);
   await member(page, '韩梅梅').getByRole('checkbox').check();
   await member(page, 'Jim Green').getByRole('checkbox').check();
   await page.getByRole('toolbar').getByRole('button', { name: '移出部门' }).click();
-  await page.getByRole('dialog', { name: '将 2 名用户移出部门？' }).getByRole('button', { name: '移出' }).click();
+  await page.getByRole('dialog', { name: '将 2 名用户移出“市场部”？' }).getByRole('button', { name: '移出' }).click();
   await page.getByText('已移出：2 名用户').waitFor();
   await expectNames(page, ['魏华']);
   assert.deepEqual([await departmentsOf(mei), await departmentsOf(jim)], [[back], [back]]);

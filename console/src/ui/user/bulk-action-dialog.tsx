@@ -46,7 +46,7 @@ export function BulkActionDialog({ action, onClose }: Props) {
   return (
     <Dialog
       open={action !== null}
-      title={t[`${kind}Title`](target)}
+      title={kind === 'leave' ? t.leaveTitle(target, department?.name ?? '') : t[`${kind}Title`](target)}
       footer={null}
       mask={{ closable: false }}
       closable={!run.isRunning}

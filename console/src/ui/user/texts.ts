@@ -194,7 +194,7 @@ export const bulkActionTexts = defineTexts({
     asFurther: '作为兼任部门（原部门不变）',
     join: '移入',
     joinDone: (name: string) => `已移入：${name}`,
-    leaveTitle: (name: string) => `将 ${spaced(name)}移出部门？`,
+    leaveTitle: (name: string, department: string) => `将 ${spaced(name)}移出“${department}”？`,
     leaveHint: '用户不会被删除。如果这是主部门，第一个兼任部门成为主部门；没有兼任部门的用户变为未分配。',
     leave: '移出',
     leaveDone: (name: string) => `已移出：${name}`,
@@ -261,7 +261,7 @@ export const bulkActionTexts = defineTexts({
     asFurther: 'Additional department (the others stay)',
     join: 'Move here',
     joinDone: (name: string) => `${name} moved here`,
-    leaveTitle: (name: string) => `Remove ${name} from the department?`,
+    leaveTitle: (name: string, department: string) => `Remove ${name} from “${department}”?`,
     leaveHint:
       'The user is not deleted. If this is the main department, the first additional department becomes the main one; users without any become unassigned.',
     leave: 'Remove from department',
