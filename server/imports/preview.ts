@@ -27,6 +27,7 @@ export function showPreview(plan: Plan, table: Table, language: Language): Impor
       column: letter,
       header: typeof header === 'string' ? header : header[language],
     })),
+    hasHeader: table.headerRow !== undefined,
     table: [...shown]
       .sort((a, b) => a - b)
       .map((n) => ({

@@ -53,6 +53,7 @@ export const ImportPreview = Type.Object(
     columns: Type.Array(Type.Object({ field: Type.String(), column: Type.String(), header: Type.String() }), {
       description: 'The columns that were recognized',
     }),
+    hasHeader: Type.Boolean(),
     table: Type.Array(
       Type.Object({
         row: Type.Integer(),

@@ -38,6 +38,12 @@ test('a file with errors shows them in place, and a corrected one is imported an
   await page.getByRole('button', { name: '下载错误明细' }).click();
   assert.equal((await downloading).suggestedFilename(), 'import-errors.xlsx');
 
+  const noHeader = page.getByText('未识别到表头，已按导入模板的列顺序读取');
+  assert.equal(await noHeader.count(), 0);
+  await page.getByRole('button', { name: '重新选择文件' }).click();
+  await choose('无表头.csv', csv([['总部']]));
+  await noHeader.waitFor();
+
   await page.getByRole('button', { name: '重新选择文件' }).click();
   await choose(
     '部门.xlsx',

@@ -131,6 +131,7 @@ function ImportContent({ kind }: { kind: ImportKind }) {
           }
         />
       )}
+      {!preview.hasHeader && <Alert type="warning" showIcon title={t.noHeader} className="margin-bottom" />}
       {preview.invalid === 0 && isNothing && <Alert type="info" showIcon title={t.nothing} className="margin-bottom" />}
       {preview.table.length < preview.rows && <p className="secondary">{t.onlyFirst(preview.table.length)}</p>}
       <PreviewTable preview={preview} />

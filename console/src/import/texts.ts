@@ -26,6 +26,7 @@ export const importTexts = defineTexts({
     downloadErrors: '下载错误明细',
     otherFile: '重新选择文件',
     nothing: '没有需要导入的内容',
+    noHeader: '未识别到表头，已按导入模板的列顺序读取，请核对各列后再导入',
     apply: '开始导入',
     importing: '正在导入，请勿关闭页面…',
     progress: '导入进度',
@@ -69,6 +70,8 @@ export const importTexts = defineTexts({
     downloadErrors: 'Download the file with errors',
     otherFile: 'Select another file',
     nothing: 'There is nothing to import',
+    noHeader:
+      'No header was found, so the columns were read in the order of the template. Check them before you import.',
     apply: 'Import',
     importing: 'Importing. Keep this page open…',
     progress: 'Progress',
