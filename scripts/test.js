@@ -85,6 +85,11 @@ const folder = fs.mkdtempSync(path.join(fastTempFolder(), 'banyan-test-'));
 // The user that runs PostgreSQL has to reach the folders in it.
 fs.chmodSync(folder, 0o711);
 cpuTime.folder = folder;
+if (isLong) {
+  const files = createQueue([]).map(nameOf);
+  const missing = FIREFOX_FILES.filter((file) => !files.includes(file));
+  if (missing.length > 0) throw new Error(`These files of FIREFOX_FILES do not exist: ${missing}`);
+}
 const queue = createQueue(words);
 if (queue.some((file) => file.includes('console/'))) await phase('browser', () => prepareBrowser());
 const server = await phase('database', () => startEmbedded(folder, () => {}, undefined, FAST_UNSAFE_SETTINGS));
@@ -104,9 +109,6 @@ try {
   // The long run repeats some files of the console in Firefox if it is installed.
   if (isLong && !IS_FIREFOX && findFirefox()) {
     process.env.BANYAN_TEST_BROWSER = 'firefox';
-    const files = createQueue([]).map(nameOf);
-    const missing = FIREFOX_FILES.filter((file) => !files.includes(file));
-    if (missing.length > 0) throw new Error(`These files of FIREFOX_FILES do not exist: ${missing}`);
     queue.push(...createQueue(words).filter((file) => FIREFOX_FILES.includes(nameOf(file))));
     await phase('tests in Firefox', runQueue);
   }

@@ -42,8 +42,8 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   await page.getByRole('button', { name: '续期：北京分公司' }).click();
   const renewal = page.getByRole('dialog', { name: '为“北京分公司”续期' });
   await renewal.getByRole('button', { name: '续期' }).click();
-  await listItem('北京分公司').waitFor({ state: 'detached' });
   await holdMessage(page, '“北京分公司”已续期');
+  await listItem('北京分公司').waitFor({ state: 'detached' });
   await undo(page, '“北京分公司”已续期');
   await page.getByRole('button', { name: '续期：北京分公司' }).click();
   await renewal.getByRole('button', { name: '续期' }).click();

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { dateInDays } from '../support/calendar.ts';
 import { DESKTOP, logInOnPage, navigate, PHONE, startConsole } from '../support/console.ts';
+import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { waitForAnimations } from './page-actions.ts';
 
@@ -61,7 +62,8 @@ for (const { kind, word } of NAMES)
     const child = await service.createTenant({ tenantName: long(99), endTime: dateInDays(1), accountCount: 1 }, admin);
     const dept = await admin.createDepartment({ deptName: long(100), leader: long(50) });
     await admin.createDepartment({ deptName: long(99), parentId: dept });
-    await admin.delete(`/system/dept-api/${await admin.createDepartment({ deptName: long(98), parentId: dept })}`);
+    const deleted = await admin.createDepartment({ deptName: long(98), parentId: dept });
+    expectOk(await admin.delete(`/system/dept-api/${deleted}`));
     const user = { userName: long(50), nickName: long(50), email: `${long(50)}@example.com`, roles: ['admin'] };
     const person = await admin.createUser({ ...user, deptId: dept });
     await admin.createUser({ userName: long(49), nickName: long(50), deptId: dept });
@@ -90,7 +92,7 @@ for (const { kind, word } of NAMES)
       ['/quotas', '配额'],
       ['/changes', '变更'],
       ['/changes/diff', '组织架构对比'],
-      ['/changes/tree', '历史组织架构'],
+      [`/changes/tree?day=${dateInDays(0)}`, '历史组织架构'],
       ['/deleted', '已删除'],
       [`/webhooks/${webhook}`, long(100)],
       ['/webhooks', 'Webhook'],

@@ -8,7 +8,7 @@ import zlib from 'node:zlib';
 import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
 import { type Cell, csv, form, importFile, xlsx } from '../support/import.ts';
 import { isLong, sample, scale } from '../support/scale.ts';
-import { Client, shareService } from '../support/service.ts';
+import { Client, shareService, startService } from '../support/service.ts';
 
 const service = await shareService();
 const tenant = await service.createTenant();
@@ -292,7 +292,8 @@ const LARGE_BODIES = `
 
 test('clients get the error for a body that is too large while they are still sending it', async () => {
   // In another process: within one, the client would always read before it sends more.
-  const args = ['--input-type=module', '--eval', LARGE_BODIES, service.base, tenant.token ?? ''];
+  const patient = await startService({ DATABASE_URL: service.databaseUrl }, { timing: { lingerMs: 600_000 } });
+  const args = ['--input-type=module', '--eval', LARGE_BODIES, patient.base, tenant.token ?? ''];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   assert.equal(stdout.trim(), Array(13).fill(413).join());
 });

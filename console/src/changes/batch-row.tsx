@@ -7,7 +7,7 @@ import { useListFormat, useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { ActorAndTime, getResourceName, useResourceName } from '../ui/change-summary.tsx';
-import { changeTexts } from '../ui/change-texts.ts';
+import { changeTexts, getActionLabel } from '../ui/change-texts.ts';
 import { ChangeTenant } from '../ui/operator.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { ChangeRow } from './change-row.tsx';
@@ -81,6 +81,8 @@ function useBatch({ requestId, time, tenantId, batch }: AuditEntry, resource?: '
     queryKey: queryKeys.changes.list({ ...filter, batch }),
     queryFn: ({ signal }) => api.listChanges(filter, signal),
     enabled,
+    // What a request has changed stays the same, so live updates must not load all rows again.
+    staleTime: 'static',
   });
   return { ...query, rows: data?.data.rows.filter((row) => row.batch === batch) };
 }
@@ -123,7 +125,7 @@ function BatchChanges({ change, total }: { change: AuditEntry; total: number }) 
 /** Returns a function that describes what a request has done: each action with the number of records, by kind. */
 function useDescription(): (counts: readonly Count[]) => string {
   const t = useTexts(changesTexts);
-  const labels = useTexts(changeTexts) as unknown as Record<string, string>;
+  const labels = useTexts(changeTexts);
   const formatList = useListFormat();
   const nouns: Record<Count['resource'], (count: number) => string> = {
     department: t.departments,
@@ -137,9 +139,6 @@ function useDescription(): (counts: readonly Count[]) => string {
   };
   return (counts) =>
     formatList(
-      counts.map(({ resource, action, count }) => {
-        const key = action === 'password changed' ? 'passwordChanged' : action;
-        return t.actionOf(labels[key] ?? action, nouns[resource](count));
-      }),
+      counts.map(({ resource, action, count }) => t.actionOf(getActionLabel(labels, action), nouns[resource](count))),
     );
 }

@@ -1,7 +1,7 @@
 import { Button, DatePicker, Select } from 'antd';
 import dayjs from 'dayjs';
 import { useTexts } from '../language.ts';
-import { changeTexts } from '../ui/change-texts.ts';
+import { changeTexts, getActionLabel } from '../ui/change-texts.ts';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { useDayjs } from '../ui/use-dayjs.ts';
 import { type Action, type ChangesParams, getActions, RESOURCES, type Resource } from './params.ts';
@@ -21,10 +21,7 @@ export function ChangeFilters({ params, setParams }: Props) {
   const t = useTexts(changesTexts);
   const labels = useTexts(changeTexts);
   const [from, to] = [useDayjs(params.from), useDayjs(params.to)];
-  const labelOf = (action: Action) => {
-    if (action === 'password changed') return labels.passwordChanged;
-    return action === 'secret changed' ? t.secretChanged : labels[action];
-  };
+  const labelOf = (action: Action) => getActionLabel(labels, action);
   const presets: [string, string][] = [
     [t.today, daysAgo(0)],
     [t.week, daysAgo(6)],

@@ -20,11 +20,11 @@ export type Action =
 const COMMON: readonly Action[] = ['created', 'updated', 'moved', 'deleted', 'restored'];
 
 const ACTIONS_OF: Partial<Record<Resource, readonly Action[]>> = {
-  user: [...COMMON, 'password changed'],
+  user: ['created', 'updated', 'deleted', 'restored', 'password changed'],
   login: ['passed', 'refused', 'ended'],
   webhook: ['created', 'updated', 'deleted', 'secret changed'],
   key: ['created', 'updated', 'deleted', 'secret changed'],
-  quota: ['created', 'updated', 'deleted'],
+  quota: ['created', 'updated'],
   notice: ['created'],
 };
 

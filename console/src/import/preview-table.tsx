@@ -2,6 +2,7 @@ import { Table, type TableRef } from 'antd';
 import { useEffect, useRef } from 'react';
 import type { ImportPreview } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { useIsPhone } from '../ui/user/user-table.tsx';
 import { importTexts } from './texts.ts';
 
 type Row = ImportPreview['table'][number];
@@ -17,6 +18,8 @@ export function PreviewTable({ preview }: { preview: ImportPreview }) {
     area?.setAttribute('role', 'region');
     area?.setAttribute('aria-label', t.table);
   }, [t]);
+  // On a phone they would cover the other columns.
+  const fixed = useIsPhone() ? {} : ({ fixed: 'left' } as const);
   return (
     <Table<Row>
       ref={table}
@@ -27,11 +30,11 @@ export function PreviewTable({ preview }: { preview: ImportPreview }) {
       scroll={{ x: 'max-content' }}
       pagination={{ pageSize: 50, hideOnSinglePage: true, showSizeChanger: false }}
       columns={[
-        { title: t.row, dataIndex: 'row', width: 70, fixed: 'left' },
+        { title: t.row, dataIndex: 'row', width: 70, ...fixed },
         {
           title: t.action,
           width: preview.invalid > 0 ? 260 : 110,
-          fixed: 'left',
+          ...fixed,
           render: (_, { action, errors }) => (
             <div className="import-result">
               <span className={`import-action import-${action ?? 'invalid'}`}>{t[action ?? 'invalidRow']}</span>

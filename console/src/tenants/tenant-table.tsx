@@ -56,8 +56,7 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
     {
       title: t.usedOfLimit,
       key: 'accounts',
-      width: 104,
-      className: 'tenants-nowrap',
+      width: 120,
       render: (_, tenant) => <UsersOfLimit tenant={tenant} />,
     },
     {

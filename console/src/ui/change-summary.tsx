@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import type { AuditEntry, Notice } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
-import { changeTexts } from './change-texts.ts';
+import { changeTexts, getActionLabel } from './change-texts.ts';
 import { getNotice, useNoticeText } from './notice-text.ts';
 import { useOperator } from './operator.tsx';
 import { useQuotaName } from './quota-texts.ts';
@@ -60,9 +60,7 @@ const TONES = {
 
 export function ActionTag({ action }: { action: string }) {
   const t = useTexts(changeTexts);
-  const key = action === 'password changed' ? 'passwordChanged' : action;
-  const labels = t as unknown as Record<string, string>;
-  return <StatusTag tone={TONES[key as keyof typeof TONES] ?? 'neutral'}>{labels[key] ?? action}</StatusTag>;
+  return <StatusTag tone={TONES[action as keyof typeof TONES] ?? 'neutral'}>{getActionLabel(t, action)}</StatusTag>;
 }
 
 /** Shows the record's name at the time of the change and links to its current state. */

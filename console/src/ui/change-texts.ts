@@ -16,6 +16,7 @@ export const changeTexts = defineTexts({
     deleted: '删除',
     restored: '恢复',
     passwordChanged: '修改密码',
+    secretChanged: '更换密钥',
     passed: '登录成功',
     refused: '登录失败',
     ended: '退出设备',
@@ -43,6 +44,7 @@ export const changeTexts = defineTexts({
     deleted: 'Deleted',
     restored: 'Restored',
     passwordChanged: 'Password changed',
+    secretChanged: 'Secret changed',
     passed: 'Logged in',
     refused: 'Login failed',
     ended: 'Sessions ended',
@@ -56,3 +58,9 @@ export const changeTexts = defineTexts({
     olderHistory: 'Older changes',
   },
 });
+
+/** Returns the name of an action of the ledger, such as `password changed`, in the language of `labels`. */
+export function getActionLabel(labels: object, action: string): string {
+  const key = action.replace(/[ _](\w)/, (_, initial: string) => initial.toUpperCase());
+  return (labels as Record<string, string>)[key] ?? action;
+}

@@ -1,5 +1,5 @@
 import { defineTexts, useTexts } from '../language.ts';
-import { changeTexts } from './change-texts.ts';
+import { changeTexts, getActionLabel } from './change-texts.ts';
 
 const kindTexts = defineTexts({
   zh: {
@@ -24,7 +24,6 @@ export function useKindLabel(): (kind: string) => string {
     if (kind === '*') return t.everything;
     if (kind === 'webhook.test') return t.testMessage;
     const [resource = '', action = ''] = kind.split('.');
-    const key = action === 'password_changed' ? 'passwordChanged' : action;
-    return t.kind(labels[resource] ?? resource, action === '*' ? t.all : (labels[key] ?? action));
+    return t.kind(labels[resource] ?? resource, action === '*' ? t.all : getActionLabel(labels, action));
   };
 }

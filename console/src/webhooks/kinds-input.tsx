@@ -1,7 +1,7 @@
 import { Checkbox } from 'antd';
 import { useId } from 'react';
 import { useTexts } from '../language.ts';
-import { changeTexts } from '../ui/change-texts.ts';
+import { changeTexts, getActionLabel } from '../ui/change-texts.ts';
 import { webhookFormTexts } from './texts.ts';
 
 const KINDS = {
@@ -89,6 +89,3 @@ function KindGroup({ resource, value, onToggle, disabled }: GroupProps) {
     </fieldset>
   );
 }
-
-const getActionLabel = (labels: object, action: string) =>
-  (labels as Record<string, string>)[action === 'password_changed' ? 'passwordChanged' : action] ?? action;

@@ -213,7 +213,7 @@ export const bulkActionTexts = defineTexts({
     leavePasswordsHint: '新密码仅显示一次，请先复制。',
   },
   en: {
-    userCount: (count: number) => `${count} users`,
+    userCount: (count: number) => (count === 1 ? '1 user' : `${count} users`),
     disableTitle: (name: string) => `Disable ${name}?`,
     disableHint:
       'They can no longer log in, and their sessions end immediately. Their data is kept, and you can enable them again.',

@@ -185,6 +185,7 @@ export function UserTable({
                 dataIndex: 'phone',
                 width: 132,
                 ellipsis: true,
+                onCell: ({ phone }: User) => ({ title: phone ?? '' }),
                 render: (phone: string | null) => (phone ? <PhoneLink phone={phone} /> : '—'),
               },
             ]),
