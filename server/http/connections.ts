@@ -6,6 +6,7 @@ import type { Timing } from '../timing.ts';
 import { addressKey } from './address.ts';
 import type { Limits } from './limits.ts';
 import type { TrackedResponse } from './tracked-response.ts';
+import { isRejectedUpload } from './uploads.ts';
 
 /**
  * How many connections the operating system keeps until they are accepted. More than the 511 of Node.js: if they overflow, Linux
@@ -280,10 +281,11 @@ export class Connections {
     const { bytesRead } = connection.socket;
     if (bytesRead !== discarding.readBytes) connection.unchangedSince = now;
     discarding.readBytes = bytesRead;
-    const { lingerMs, uploadMs } = this.timing;
+    const { lingerMs, requestMs, uploadMs } = this.timing;
+    const limit = isRejectedUpload(connection.socket) ? uploadMs : requestMs;
     return (
       now - connection.unchangedSince >= lingerMs ||
-      now - discarding.since >= uploadMs ||
+      now - discarding.since >= limit ||
       bytesRead - discarding.readBefore > MAX_DISCARDED
     );
   }

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { liftDeadline, restartDeadline } from './deadline.ts';
 import { ok, renderError, toApiError } from './envelope.ts';
 import { apiError } from './errors.ts';
+import { isClientWaiting } from './streaming.ts';
 
 /** How often progress is reported. It also keeps proxies from closing the connection. */
 const REPORT_MS = 500;
@@ -36,6 +37,8 @@ export async function respondWithProgress<T>(
     events.write(`event: ${name}\ndata: ${data}\n\n`);
     if (hasBegun) return;
     hasBegun = true;
+    // The deadline may have passed before the work began to report. Nobody reads the events then.
+    if (!isClientWaiting(reply)) return void events.resume();
     reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(events);
   };
   const progress: Progress = {
@@ -43,7 +46,11 @@ export async function respondWithProgress<T>(
       if (reply.raw.destroyed || request.raw.socket.destroyed) throw apiError('BAD_REQUEST', { cause: 'aborted' });
     },
     report(done, total) {
-      if (done === 0) liftDeadline(reply);
+      if (done === 0) {
+        // The client has got an error already, so nothing may be written.
+        if (!hasBegun && !isClientWaiting(reply)) throw apiError('BAD_REQUEST', { cause: 'aborted' });
+        liftDeadline(reply);
+      }
       if (done === total) restartDeadline(reply);
       const now = performance.now();
       // A client that does not read gets fewer events.

@@ -24,7 +24,8 @@ export function createServer(
     },
     (_request, response) => connections.receive(response),
   );
-  // A client that sends its request slowly holds a connection, but no request slot, and only until these timeouts.
+  // A client that sends its request slowly holds a connection, but no request slot, and only until these timeouts. If its
+  // request was rejected, `Connections` ends it.
   server.headersTimeout = requestMs;
   server.requestTimeout = requestMs;
   connections.watch(server, handler);

@@ -4,9 +4,13 @@ import { liftDeadline, restartDeadline } from './deadline.ts';
 import { apiError } from './errors.ts';
 
 const uploading = new WeakSet<Socket>();
+const rejected = new WeakSet<Socket>();
 
 /** Whether a known caller is sending a file. Node's own timeout for requests, which is short, does not apply to it. */
 export const isUploading = (socket: Socket): boolean => uploading.has(socket);
+
+/** Whether a file of a known caller was rejected while it was arriving. The rest of it may take as long as the file. */
+export const isRejectedUpload = (socket: Socket): boolean => rejected.has(socket);
 
 /** Receives a body that may take longer than others. Call it only once the caller is known. */
 export async function receiveUpload<T>(
@@ -25,6 +29,7 @@ export async function receiveUpload<T>(
     return await Promise.race([receive(), expired]);
   } catch (error) {
     // The rest of the body is discarded.
+    rejected.add(socket);
     reply.header('connection', 'close');
     throw error;
   } finally {
