@@ -59,14 +59,16 @@ export const lockLeadersForShare = (tx: Tx, tenantId: string, userIds: string[])
  */
 const assignments = (tx: Tx, values: DepartmentReplacement) => {
   const { leader, leaderId } = values;
-  if (leader === null) return department.assignments(tx, values);
+  if (leader === null || leaderId === null) return department.assignments(tx, values);
   const nameOf = (userId: Fragment) => tx`(
     select ${raw(tx, userLabel)} from users u
     where u.tenant_id = departments.tenant_id and u.user_id = ${userId} and u.del_flag = '0' limit 1)`;
-  const former = tx`case when departments.leader is null then ${nameOf(tx`departments.leader_id`)} end`;
-  const name = leaderId === undefined ? tx`departments.leader_id` : tx`${leaderId}::bigint`;
+  const currentName = nameOf(tx`departments.leader_id`);
+  if (leaderId === undefined)
+    return department.assignments(tx, values, { leader: tx`nullif(${leader}::text, ${currentName})` });
+  const shownName = tx`case when departments.leader is null then ${currentName} end`;
   return department.assignments(tx, values, {
-    leader: tx`nullif(nullif(${leader}::text, ${nameOf(name)}), ${former})`,
+    leader: tx`nullif(nullif(${leader}::text, ${nameOf(tx`${leaderId}::bigint`)}), ${shownName})`,
   });
 };
 
