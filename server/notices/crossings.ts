@@ -17,7 +17,7 @@ export interface CountedQuota {
 
 /**
  * Records which percentages of their totals counters have reached, in the transaction that changed them. It compares the state
- * after the change with the total, so after a total was raised, the next use warns about the new one. Existing records stay.
+ * after the change with the total. Each total has its own warnings. Existing records stay.
  */
 export async function recordCrossings(tx: Tx, tenantId: string, counters: readonly CountedQuota[]): Promise<void> {
   const crossings = counters.flatMap(({ tenantId, quota, total, used, resets }) =>

@@ -172,9 +172,9 @@ export async function putQuota(
   if (quota === ACCOUNTS && period !== 'none') throw invalid('period', 'accountsPeriod');
   if (quota === ACCOUNTS && input.used != null) throw invalid('used', 'accountsUsed');
   // Lock the counter before the total changes: a use in flight counts against the old total, a later one against the new one.
-  const counters = await lockCounters(tx, tenantId, [quota], { now });
+  const counters = await lockCounters(tx, tenantId, [quota], { pools: [], now });
   const former = await readSettings(tx, tenantId, quota);
-  // A quota of `quotaBo` and one that is shared by a pool above count before they have settings of their own.
+  // A quota of `quotaBo`, and one that a pool above shares or has shared, counts before it has settings of its own.
   const isCounted = counters.some((counter) => counter.tenantId === tenantId && counter.used + counter.reserved > 0);
   if (input.used != null && (former || isCounted)) throw apiError('QUOTA_EXISTS', { quota });
   const pooled = input.pooled ?? false;
@@ -195,12 +195,7 @@ export async function setUsed(tx: Tx, tenantId: string, quota: string, used: num
 /** Records which percentages of their totals a tenant's own counters have reached, after a total or what was used was set. */
 export async function warnAfterChange(tx: Tx, tenantId: string, quotas: string[], now?: Now): Promise<void> {
   if (quotas.length === 0) return;
-  const counters = await lockCounters(tx, tenantId, quotas, { now });
-  await recordCrossings(
-    tx,
-    tenantId,
-    counters.filter((counter) => counter.tenantId === tenantId),
-  );
+  await recordCrossings(tx, tenantId, await lockCounters(tx, tenantId, quotas, { pools: [], now }));
 }
 
 /** Locks the counters of quotas whose totals are about to change, so that uses in flight count against the old totals. */
