@@ -30,6 +30,7 @@ export function* parseCsvRows(text: string, delimiter: string): Generator<string
       const rest = text.slice(at, end);
       // The quote that ended the text was the first one of a later row.
       if (cell.includes('\n') && rest.trim() !== '') throw new ReadError('quote', row);
+      if (cells.length === MAX_CSV_COLUMNS) throw new ReadError('columns');
       cells.push(cell + rest);
       at = end;
     } while (text.charCodeAt(at) === delimiterCode);
@@ -38,6 +39,8 @@ export function* parseCsvRows(text: string, delimiter: string): Generator<string
   }
 }
 
+/** As many as a spreadsheet program has. A row of separators alone would take too much memory. */
+const MAX_CSV_COLUMNS = 16_384;
 const QUOTE = '"';
 const LF = 10;
 const CR = 13;

@@ -30,12 +30,14 @@ export class RowCollector {
       const length = typeof cell === 'string' ? cell.length : cell.text.length;
       if (length > MAX_CELL_LENGTH) throw new ReadError('cell');
       this.#characters += typeof cell === 'string' ? length : length + UNSUPPORTED_SIZE;
+      // Check before the texts are searched for spaces.
+      if (this.#characters > MAX_CHARACTERS) throw new ReadError('unpacked');
     }
     const last = cells.findLastIndex((cell) => !isBlank(cell));
     if (last < 0) return;
     if (last >= MAX_COLUMNS) throw new ReadError('columns');
     this.#cells += last + 1;
-    if (this.#cells > MAX_CELLS || this.#characters > MAX_CHARACTERS) throw new ReadError('unpacked');
+    if (this.#cells > MAX_CELLS) throw new ReadError('unpacked');
     if (this.rows.length >= MAX_ROWS + MAX_HEADER_ROWS) throw new ReadError('rows');
     this.rows.push({ row, cells: cells.slice(0, last + 1) });
   }
@@ -48,7 +50,7 @@ const isBlank = (cell: SheetCell): boolean => typeof cell === 'string' && cleanN
 const MAX_PIECE = 400_000;
 const CELL_SIZE = 50;
 
-/** Divides rows into messages that the service receives in a few milliseconds each. */
+/** Divides rows into messages that the service receives in a few milliseconds each, unless a single row takes longer. */
 export function* piecesOf(rows: readonly SheetRow[]): Generator<SheetRow[], void> {
   let piece: SheetRow[] = [];
   let size = 0;
