@@ -76,7 +76,6 @@ export async function replaceDepartments(
   const userIds = users.map(({ userId }) => userId);
   const locked = await lockUsers(tx, tenantId, userIds);
   if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
-  assertMayManage(caller, locked);
   const memberships = await lockFormerDepartments(tx, tenantId, users);
   await deleteMembershipsOfUsers(tx, tenantId, userIds);
   await insertMemberships(tx, tenantId, memberships);
