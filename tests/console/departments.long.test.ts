@@ -23,7 +23,11 @@ test('a tree of three levels can be built with the mouse', async () => {
   const page = await fixture.logIn(credentialsOf(admin), '/departments');
   await page.getByText('暂无部门').waitFor();
   assert.equal(await page.getByText('请在组织架构中选择部门').count(), 0, 'there is nothing to select');
-  assert.equal(await page.getByRole('button', { name: '新建顶级部门' }).count(), 2, 'one of them is in the empty state');
+  assert.equal(
+    await page.getByRole('button', { name: '新建顶级部门' }).count(),
+    2,
+    'one of them is in the empty state',
+  );
   await expectNoAxeViolations(page);
   const create = async (button: string, name: string) => {
     await page.getByRole('button', { name: button }).last().click();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../db/connect.ts';
 import { connectionSettings, defaultConnectionTiming, LOCKS } from '../../db/driver.ts';
-import { connectWithoutDeadline, NO_DEADLINES } from '../support/database.ts';
+import { connectWithoutDeadline } from '../support/database.ts';
 import { startPooler } from '../support/pooler.ts';
 import { launch, newDataFolder, project, type Run, start } from '../support/process.ts';
 import { type Client, createEmptyDatabase, PASSWORD } from '../support/service.ts';
@@ -29,9 +29,9 @@ const outcomeOf = (run: Run) =>
     ),
   ]);
 
-/** Creates the tables and the service's role, as a first start does. */
+/** Creates the tables and the service's role, as a first start does: the role gets the deadlines of a regular start. */
 const prepare = async (databaseUrl: string) =>
-  (await openDatabase({ databaseUrl, dataDir: '', timeZone: 'Asia/Shanghai', timing: NO_DEADLINES })).close();
+  (await openDatabase({ databaseUrl, dataDir: '', timeZone: 'Asia/Shanghai' })).close();
 
 async function useService(admin: Client) {
   const [top, other] = [

@@ -139,7 +139,10 @@ test('a small workbook whose cells repeat a long text thousands of times is reje
   );
   assert.ok(merged.length < 100_000, 'it is small');
   // Rows of spaces are ignored, but looking for the end of so many would take minutes.
-  const blank = await xlsx([['部门路径', '备注'], ...Array.from({ length: 300 }, (): Cell[] => [null, ' '.repeat(199_999)])]);
+  const blank = await xlsx([
+    ['部门路径', '备注'],
+    ...Array.from({ length: 300 }, (): Cell[] => [null, ' '.repeat(199_999)]),
+  ]);
   for (const file of [repeated, merged, blank]) {
     for (const query of ['', ...sample(['&report=xlsx', '&report=csv'], 2)]) {
       const response = await importFile(tenant, 'dept', 'preview', file, { query });
