@@ -945,6 +945,7 @@ export type ImportPreview = {
     column: string;
     header: string;
   }>;
+  hasHeader: boolean;
   /**
    * Rows with errors, then others, at most 500, in the order of the file
    */
