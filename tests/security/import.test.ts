@@ -144,7 +144,7 @@ test('a small workbook whose cells repeat a long text thousands of times is reje
     ...Array.from({ length: 300 }, (): Cell[] => [null, ' '.repeat(199_999)]),
   ]);
   for (const file of [repeated, merged, blank]) {
-    for (const query of ['', ...sample(['&report=xlsx', '&report=csv'], 2)]) {
+    for (const query of isLong ? ['', '&report=xlsx', '&report=csv'] : [file === repeated ? '&report=csv' : '']) {
       const response = await importFile(tenant, 'dept', 'preview', file, { query });
       assert.equal(response.data?.reason, 'FILE_UNREADABLE', response.text.slice(0, 300));
       assert.match(response.msg, /过大/);
