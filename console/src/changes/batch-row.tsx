@@ -89,7 +89,7 @@ function useBatch({ requestId, time, tenantId, batch }: AuditEntry, resource?: '
 
 /**
  * The name of the topmost department that a request changed, which says more than that of the last record. Empty while it
- * is loading; undefined if there is none, or if there are too many departments to read.
+ * is loading; undefined if the request changed no department, or too many to read them.
  */
 function useTopDepartment(change: AuditEntry, counts: readonly Count[]): string | undefined {
   const count = counts.reduce((sum, each) => sum + (each.resource === 'department' ? each.count : 0), 0);
