@@ -15,6 +15,8 @@ const timing = { ...FAST_WEBHOOK_POLLING, webhookLeaseMs: 600_000 };
 const claims = { tenantId: '', nodeA: async () => {}, nodeB: async () => {}, polls: 0 };
 /** What both nodes await before they save the state of a webhook of this tenant. */
 const saves = { tenantId: '', wait: async () => {} };
+/** Whether both nodes wait before they look for due webhooks. */
+let pollsBlocked = false;
 const delayStatements =
   (node: 'nodeA' | 'nodeB') =>
   (db: Database): Database => {
@@ -24,6 +26,8 @@ const delayStatements =
           const query = Reflect.apply(target as never, self, args);
           const text = String(args[0]);
           if (node === 'nodeB' && text.includes('due_webhooks')) claims.polls++;
+          if (text.includes('due_webhooks') && pollsBlocked)
+            return waitFor('polls resume', () => !pollsBlocked).then(() => query);
           if (text.includes('with free as') && args[1] === claims.tenantId) return claims[node]().then(() => query);
           return text.includes('with backlog as') && args[1] === saves.tenantId
             ? saves.wait().then(() => query)
@@ -141,6 +145,10 @@ test('a change that is sealed while its webhook is being released is delivered',
   responses[0]?.writeHead(200).end();
   // The node has read the ledger, which has nothing more to send, and is about to release the webhook.
   await waitFor('the node saves the state of the webhook', () => saving);
+  // No node finds the webhook by its unsealed change.
+  pollsBlocked = true;
+  const [{ lease }] = await nodeA.superuser<[{ lease: string }]>`
+    select lease_id as lease from banyan.webhooks where tenant_id = ${tenantId}`;
   await nodeA.superuser.begin(async (tx) => {
     // The lock keeps the nodes from sealing the change themselves.
     await tx`select from banyan.seal_heads where tenant_id = ${tenantId} for update`;
@@ -157,13 +165,15 @@ test('a change that is sealed while its webhook is being released is delivered',
     });
     saves.tenantId = '';
     sealing = true;
+    // A node that had begun to look for due webhooks may lease it again at once, and then waits for the lock of this transaction.
     await waitFor('the webhook is released', async () => {
       const leased = await tx`
-        select from banyan.webhooks where tenant_id = ${tenantId} and lease_id is not null`;
+        select from banyan.webhooks where tenant_id = ${tenantId} and lease_id = ${lease}`;
       return leased.length === 0;
     });
     await sealed;
   });
+  pollsBlocked = false;
   await waitFor('the next message arrives', () => receiver.all.length === 2);
   responses[1]?.writeHead(200).end();
 });
