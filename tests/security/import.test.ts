@@ -278,16 +278,16 @@ test('a form with two parts `file` is rejected', async () => {
 
 /** Sends a large file and large JSON with fetch. Prints the statuses. */
 const LARGE_BODIES = `
-  const [base, token] = process.argv.slice(1);
+  const [base, token, files, texts] = process.argv.slice(1);
   const authorization = 'Bearer ' + token;
   const statuses = [];
-  for (let n = 0; n < 3; n++) {
+  for (let n = 0; n < Number(files); n++) {
     const body = new FormData();
     body.set('file', new Blob([Buffer.alloc(55 * 1024 * 1024)]), 'a.xlsx');
     const url = base + '/system/dept-api/import?mode=preview';
     statuses.push((await fetch(url, { method: 'POST', headers: { authorization }, body })).status);
   }
-  for (let n = 0; n < 10; n++) {
+  for (let n = 0; n < Number(texts); n++) {
     const headers = { authorization, 'content-type': 'application/json' };
     const body = JSON.stringify({ deptName: 'x'.repeat(5_000_000) });
     statuses.push((await fetch(base + '/system/dept-api', { method: 'POST', headers, body })).status);
@@ -298,7 +298,18 @@ const LARGE_BODIES = `
 test('clients get the error for a body that is too large while they are still sending it', async () => {
   // In another process: within one, the client would always read before it sends more.
   const patient = await startService({ DATABASE_URL: service.databaseUrl }, { timing: { lingerMs: 600_000 } });
-  const args = ['--input-type=module', '--eval', LARGE_BODIES, patient.base, tenant.token ?? ''];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  assert.equal(stdout.trim(), Array(13).fill(413).join());
+  const [files, texts] = [scale(1, 3), scale(3, 10)];
+  const args = [patient.base, tenant.token ?? '', String(files), String(texts)];
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    LARGE_BODIES,
+    ...args,
+  ]);
+  assert.equal(
+    stdout.trim(),
+    Array(files + texts)
+      .fill(413)
+      .join(),
+  );
 });
