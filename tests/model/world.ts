@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { errorCode, isRetryable } from '../../db/errors.ts';
 import { type ApiResponse, Client, PASSWORD, type Service } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
 import { Model } from './model.ts';
 import { type CallerName, type Request, type Session, State } from './state.ts';
 
@@ -75,11 +77,21 @@ export class World {
   /** Restores the world and returns a model of it. */
   async begin(): Promise<Model> {
     const { superuser } = this.service;
-    await superuser.begin(async (tx) => {
-      // Disable foreign keys: they hold again once all tables are restored.
-      await tx`set local session_replication_role = replica`;
-      await tx`select saved.restore(${this.codes})`;
-    });
+    const restore = () =>
+      superuser.begin(async (tx) => {
+        // Disable foreign keys: they hold again once all tables are restored.
+        await tx`set local session_replication_role = replica`;
+        await tx`select saved.restore(${this.codes})`;
+      });
+    // The service seals changes in the background and locks rows in another order, so that a deadlock may end the restoration.
+    await waitFor('the world is restored', () =>
+      restore().then(
+        () => true,
+        (error) => {
+          if (!isRetryable(errorCode(error))) throw error;
+        },
+      ),
+    );
     return new Model(this.start.copy());
   }
 
