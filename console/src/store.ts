@@ -67,3 +67,11 @@ export function writeStorage(key: string, value: string | null, storage: Storage
     // The storage is full or forbidden. The value is not essential, so it is lost.
   }
 }
+
+/** A store with whether a media query matches. */
+export function createMediaQueryStore(query: string) {
+  const media = window.matchMedia(query);
+  const matches = createStore(media.matches);
+  media.addEventListener('change', () => matches.set(media.matches));
+  return matches;
+}

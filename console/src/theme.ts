@@ -1,16 +1,9 @@
 import { type ThemeConfig, theme } from 'antd';
-import { createPersistedStore, createStore, useStore } from './store.ts';
+import { createMediaQueryStore, createPersistedStore, useStore } from './store.ts';
 
 export type ThemeMode = 'light' | 'dark' | 'system';
 
 export const themeMode = createPersistedStore<ThemeMode>('banyan.theme', ['light', 'dark', 'system'], () => 'system');
-
-function createMediaQueryStore(query: string) {
-  const media = window.matchMedia(query);
-  const matches = createStore(media.matches);
-  media.addEventListener('change', () => matches.set(media.matches));
-  return matches;
-}
 
 const prefersDark = createMediaQueryStore('(prefers-color-scheme: dark)');
 const prefersReducedMotion = createMediaQueryStore('(prefers-reduced-motion: reduce)');

@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState } from 'react';
 import { useLanguage, useTexts } from '../language.ts';
+import { useWidth } from '../ui/use-width.ts';
 import { getTicks, type Point } from './curve.ts';
 import { usageChartTexts } from './texts.ts';
 
@@ -27,7 +27,7 @@ interface Props {
 export function UsageChart({ name, points, total }: Props) {
   const t = useTexts(usageChartTexts);
   const language = useLanguage();
-  const [width, container] = useWidth();
+  const [width, container] = useWidth<HTMLElement>();
   const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 });
   const format = (value: number) => value.toLocaleString();
   // Smaller numbers look as they do elsewhere on the screen.
@@ -122,18 +122,4 @@ function getSegments(points: Point[]): { start: number; items: Point[] }[] {
     else segments.at(-1)?.items.push(point);
   }
   return segments;
-}
-
-/** The width of an element in pixels, so that texts keep their size on every screen. */
-function useWidth() {
-  const ref = useRef<HTMLElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = ref.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setWidth(Math.floor(element.clientWidth)));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return [width, ref] as const;
 }

@@ -1,8 +1,8 @@
 import dayjs from 'dayjs';
-import { useEffect, useRef, useState } from 'react';
 import { useTexts } from '../language.ts';
 import { daysUntil, getTenantState, type Period, type TenantState, today } from '../ui/tenant-period.ts';
 import { tenantTexts } from '../ui/tenant-texts.ts';
+import { useWidth } from '../ui/use-width.ts';
 import { getBarPosition, type Span, toPercent } from './period.ts';
 import { type TenantsTexts, tenantsTexts } from './texts.ts';
 
@@ -56,15 +56,7 @@ const TODAY_WIDTH = 24;
 /** The months of the time axis, as many as fit. */
 export function Axis({ span }: { span: Span }) {
   const t = useTexts(tenantsTexts);
-  const ref = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = ref.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const [width, ref] = useWidth<HTMLDivElement>();
   const maxMarks = Math.max(1, Math.min(6, Math.floor(width / MARK_WIDTH)));
   /** Converts pixels to percent of the axis. */
   const sizeOf = (pixels: number) => (pixels / Math.max(width, 1)) * 100;

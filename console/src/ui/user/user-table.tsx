@@ -1,7 +1,8 @@
 import { Checkbox, Grid, Table } from 'antd';
-import { Fragment, type ReactNode, useSyncExternalStore } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { User } from '../../api.ts';
 import { useListFormat, useTexts } from '../../language.ts';
+import { createMediaQueryStore, useStore } from '../../store.ts';
 import { DepartmentLink, useDepartmentPaths } from '../department-path.tsx';
 import { useDensity } from '../list-settings.tsx';
 import { PhoneLink } from '../phone-link.tsx';
@@ -32,16 +33,8 @@ const PATH_LEVELS = 2;
 
 export const useIsPhone = () => !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
 
-const WIDE = '(min-width: 1400px)';
-
-function subscribeToWidth(onChange: () => void) {
-  const media = window.matchMedia(WIDE);
-  media.addEventListener('change', onChange);
-  return () => media.removeEventListener('change', onChange);
-}
-
 /** Whether there is room for the columns that users look at least. */
-const useIsWide = () => useSyncExternalStore(subscribeToWidth, () => window.matchMedia(WIDE).matches);
+const wideScreen = createMediaQueryStore('(min-width: 1400px)');
 
 /** A table of users, or a list on phones. */
 export function UserTable({
@@ -57,7 +50,7 @@ export function UserTable({
 }: Props) {
   const t = useTexts(userTexts);
   const isPhone = useIsPhone();
-  const isWide = useIsWide();
+  const isWide = useStore(wideScreen);
   const density = useDensity();
   const inDepartment = deptId !== undefined;
   const getDepartments = (user: User) =>
