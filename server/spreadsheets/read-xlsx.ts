@@ -1,20 +1,20 @@
 import { EncryptedFileError } from 'hucre';
 import { type Cell, type CellValue, readXlsx as readWorkbook } from 'hucre/xlsx';
 import { ReadError } from './read-error.ts';
-import { assertBoundedZip } from './read-zip.ts';
+import { readDirectory, unpackEntry } from './read-zip.ts';
 import { RowCollector } from './rows.ts';
 import { MAX_COLUMNS, type SheetCell, type SheetRow } from './sheet.ts';
 
 /** Reads the first visible sheet of a workbook. */
 export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
-  assertBoundedZip(bytes);
+  const readStyles = hasZeroPadding(bytes);
   let found = false;
   const isFirstVisible = (info: { hidden?: boolean; veryHidden?: boolean }) => {
     if (found || info.hidden || info.veryHidden) return false;
     found = true;
     return true;
   };
-  const { sheets } = await readWorkbook(bytes, { sheets: isFirstVisible }).catch((error: unknown) => {
+  const { sheets } = await readWorkbook(bytes, { sheets: isFirstVisible, readStyles }).catch((error: unknown) => {
     if (error instanceof EncryptedFileError) throw new ReadError('encrypted');
     if (error instanceof Error && /cells\), over the/.test(error.message)) throw new ReadError('unpacked');
     throw new ReadError('damaged');
@@ -40,11 +40,23 @@ export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
   return collector.rows;
 }
 
+/** A number format that shows leading zeros, such as `00000000` for the numbers of employees. */
+const ZERO_PADDING = /^0{2,}(?=;|$)/;
+
+/** Whether a workbook has such a format. Reading the styles of all cells takes much more memory, and few workbooks need it. */
+function hasZeroPadding(bytes: Uint8Array): boolean {
+  const styles = readDirectory(bytes).find(({ name }) => name === 'xl/styles.xml');
+  return styles !== undefined && /formatCode="0{2,}[;"]/.test(unpackEntry(bytes, styles).toString('utf8'));
+}
+
 function toCell(value: CellValue | undefined, cell: Cell | undefined): SheetCell {
   if (cell?.type === 'error') return { unsupported: 'error', text: String(value) };
   if (value instanceof Date) return { unsupported: 'date', text: dateText(value) };
   if (value == null) return cell?.formula === undefined ? '' : { unsupported: 'formula', text: `=${cell.formula}` };
-  if (typeof value === 'number') return numberCell(value);
+  if (typeof value === 'number') {
+    const [zeros = ''] = cell?.style?.numFmt?.match(ZERO_PADDING) ?? [];
+    return numberCell(value, zeros.length);
+  }
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
   return value;
 }
@@ -52,11 +64,12 @@ function toCell(value: CellValue | undefined, cell: Cell | undefined): SheetCell
 /** The smallest number with more digits than a spreadsheet program keeps. It replaces the others by zeros. */
 const MIN_ROUNDED = 1e15;
 
-/** The digits of a number without an exponent, as phone numbers and ids need it. */
-function numberCell(value: number): SheetCell {
+/** The digits of a number without an exponent, as phone numbers and ids need it, at least as many as its format shows. */
+function numberCell(value: number, digits: number): SheetCell {
   // 0.1 + 0.2 is shown as 0.3.
   const text = String(Number.isInteger(value) ? value : Number(value.toPrecision(15)));
-  if (Math.abs(value) < MIN_ROUNDED && !text.includes('e')) return text;
+  if (Math.abs(value) < MIN_ROUNDED && !text.includes('e'))
+    return /^\d+$/.test(text) ? text.padStart(digits, '0') : text;
   return { unsupported: 'scientific', text: Number.isFinite(value) ? value.toExponential().toUpperCase() : text };
 }
 

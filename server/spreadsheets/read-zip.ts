@@ -1,3 +1,4 @@
+import { inflateRawSync } from 'node:zlib';
 import { ReadError } from './read-error.ts';
 
 /** The bytes that all files of an xlsx file may have together once they are unpacked. 100,000 rows need about 80 MB. */
@@ -11,11 +12,20 @@ const STORED = 0;
 const DEFLATED = 8;
 const HAS_DATA_DESCRIPTOR = 0x08;
 
+export interface ZipEntry {
+  name: string;
+  method: number;
+  packedSize: number;
+  size: number;
+  /** The position of its local header. */
+  offset: number;
+}
+
 /**
- * Throws unless the sizes in the directory of a zip file are within the limits. The library stops inflating an entry at the size
- * that the directory states, so an entry whose size is not stated there is rejected: it would not be bounded.
+ * Reads the directory of a zip file. Throws unless the sizes in it are within the limits. The library stops inflating an entry at
+ * the size that the directory states, so an entry whose size is not stated there is rejected: it would not be bounded.
  */
-export function assertBoundedZip(bytes: Uint8Array): void {
+export function readDirectory(bytes: Uint8Array): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = findEndOfDirectory(view);
   const entries = view.getUint16(end + 10, true);
@@ -23,6 +33,7 @@ export function assertBoundedZip(bytes: Uint8Array): void {
   // Zip64 has other fields for these, and no workbook within the limits needs it.
   if (entries > MAX_ENTRIES || position === 0xffffffff) throw new ReadError('unpacked');
   let unpacked = 0;
+  const found: ZipEntry[] = [];
   for (let n = 0; n < entries; n++) {
     if (position + 46 > bytes.length || view.getUint32(position, true) !== DIRECTORY_ENTRY)
       throw new ReadError('damaged');
@@ -35,11 +46,25 @@ export function assertBoundedZip(bytes: Uint8Array): void {
     if (packedSize === 0 && (flags & HAS_DATA_DESCRIPTOR) !== 0) throw new ReadError('damaged');
     unpacked += Math.max(size, packedSize);
     if (unpacked > MAX_UNPACKED) throw new ReadError('unpacked');
-    position +=
-      46 +
-      view.getUint16(position + 28, true) +
-      view.getUint16(position + 30, true) +
-      view.getUint16(position + 32, true);
+    const nameLength = view.getUint16(position + 28, true);
+    const name = Buffer.from(bytes.subarray(position + 46, position + 46 + nameLength)).toString('utf8');
+    found.push({ name, method, packedSize, size, offset: view.getUint32(position + 42, true) });
+    position += 46 + nameLength + view.getUint16(position + 30, true) + view.getUint16(position + 32, true);
+  }
+  return found;
+}
+
+/** Unpacks an entry of a zip file. Throws if it is longer than the directory states. */
+export function unpackEntry(bytes: Uint8Array, { method, packedSize, size, offset }: ZipEntry): Buffer {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (offset + 30 > bytes.length) throw new ReadError('damaged');
+  const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
+  const packed = bytes.subarray(start, start + packedSize);
+  if (method === STORED) return Buffer.from(packed);
+  try {
+    return inflateRawSync(packed, { maxOutputLength: Math.max(size, 1) });
+  } catch {
+    throw new ReadError('damaged');
   }
 }
 

@@ -155,6 +155,24 @@ test('a number that a spreadsheet program has rounded is an error', async () => 
   assert.deepEqual([exact?.cells.userName, exact?.cells.phone], ['999999999999999', '13800138000']);
 });
 
+test('a number has the leading zeros that its format shows', async () => {
+  const numbers: [format: string | undefined, value: number, expected: string][] = [
+    ['00000000', 4711, '00004711'],
+    ['000', 4711, '4711'],
+    ['0000;@', 7, '0007'],
+    [undefined, 12, '12'],
+  ];
+  const rows = [['用户名', '外部编号', '来源系统'], ...numbers.map(([, value], n) => [`padded${n}`, value, 'hr'])];
+  const cells = new Map(
+    numbers.flatMap(([numFmt], n) => (numFmt ? [[`${n + 1},1`, { style: { numFmt } }] as const] : [])),
+  );
+  const read = await preview(await xlsx(rows, { cells }), 'user');
+  assert.deepEqual(
+    read.map(({ cells }) => cells.externalId),
+    numbers.map(([, , expected]) => expected),
+  );
+});
+
 test('rows that contain only spaces are ignored', async () => {
   const rows: Cell[][] = [
     ['部门路径', '状态'],
