@@ -169,18 +169,36 @@ export async function startPatroni() {
     return undefined;
   };
   const countRejected = () => readLog().split('Synchronous replication key updated by someone else').length;
+  /** Switches synchronous replication off and on, so that Patroni discards what etcd knows about the synchronous standby. */
+  const resetSynchronousMode = async ({ api }: { api: number }) => {
+    const configure = (enabled: boolean) =>
+      fetch(`http://127.0.0.1:${api}/config`, {
+        method: 'PATCH',
+        body: JSON.stringify({ synchronous_mode: enabled }),
+        signal: AbortSignal.timeout(10_000),
+      }).catch(() => undefined);
+    const countDisabled = () => readLog().split('Disabled synchronous replication').length;
+    const before = countDisabled();
+    await configure(false);
+    await waitFor('the standby is no longer synchronous', () => countDisabled() > before);
+    await waitFor('synchronous replication is on', async () => (await configure(true))?.ok);
+  };
   /**
    * Waits for a primary and a synchronous standby. The error after a timeout contains the end of Patroni's log.
    *
    * Patroni before 3.1 may keep an outdated view of etcd after a long wait, and then no write of the primary's Patroni to
-   * etcd succeeds: https://github.com/patroni/patroni/pull/2783. It is restarted, as docs/operations.md says.
+   * etcd succeeds: https://github.com/patroni/patroni/pull/2783. It is restarted, as docs/operations.md says. If etcd itself
+   * has the former primary as the one that has a synchronous standby, only a reset helps.
    */
   const waitForStandby = async () => {
     let before = countRejected();
+    let remedies = 0;
     const isDone = async () => {
       if (await isSynchronous()) return true;
       if (countRejected() - before < 3) return false;
-      (await primary())?.restartPatroni();
+      const member = await primary();
+      if (member && remedies++ === 0) member.restartPatroni();
+      else if (member) await resetSynchronousMode(member);
       before = countRejected();
       return false;
     };
