@@ -9,6 +9,7 @@ import {
   readLevelBound,
   readLevels,
   setLevelBound,
+  shareLevels,
 } from './level-queries.ts';
 
 /** A department that gets children, locked. */
@@ -46,7 +47,11 @@ export async function lockParents(
     const bound = levels[0]?.bound ?? Number.POSITIVE_INFINITY;
     const bottom = Math.max(...levels.map(({ level }) => level)) + height;
     if (bottom > bound) await raiseLevelBound(tx, tenantId, bottom);
-  } else if (height > 1) await raiseLevelBound(tx, tenantId, height);
+  } else if (height > 1) {
+    // A move that measures the tree waits for this creation.
+    await shareLevels(tx, tenantId);
+    await raiseLevelBound(tx, tenantId, height);
+  }
   return parents;
 }
 
