@@ -3,9 +3,13 @@ import { test } from 'node:test';
 import { resultOf } from '../support/expect.ts';
 import { report, runConcurrently, scale, seededRandom, seeds, Tally } from '../support/scale.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
+import { runBeforeStatement } from '../support/statements.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-const service = await startService();
+/** What the service awaits before it locks departments that it restores. */
+let beforeLock = async () => {};
+const wrapDatabase = runBeforeStatement('order by d.dept_id for update', () => beforeLock());
+const service = await startService({}, { wrapDatabase });
 const dept = '/system/dept-api';
 const users = '/system/user-api';
 const ledger = '/system/change-api';
@@ -80,6 +84,20 @@ test('exactly one of many concurrent restores succeeds', async () => {
     assert.equal(outcomes.filter((outcome) => /_NOT_DELETED$/.test(outcome)).length, 3);
   }
   await assertInvariants(admin.tenantId);
+});
+
+test('a department that is deleted while it is being restored returns to its parent', async () => {
+  const admin = await service.createTenant();
+  const parentId = await admin.createDepartment();
+  const id = await admin.createDepartment({ parentId });
+  let deletion: ApiResponse | undefined;
+  beforeLock = async () => {
+    beforeLock = async () => {};
+    deletion = await admin.delete(`${dept}/${id}`);
+  };
+  const restoration = await admin.post(`${dept}/${id}/restore`);
+  assert.deepEqual([deletion && resultOf(deletion), resultOf(restoration)], ['done', 'done']);
+  assert.equal((await admin.get(`${dept}/${id}`)).data.parentId, Number(parentId));
 });
 
 const RESTORE_TO_DELETED = 'restored to another parent, that parent deleted with its subtree';

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/driver.ts';
+import { RetryTransactionError } from '../../../db/errors.ts';
 import { forceIndexScans } from '../../../db/planner.ts';
 import { lockTenant } from '../../access/tenant-scope.ts';
 import type { Caller } from '../../auth/caller.ts';
@@ -32,6 +33,8 @@ export async function restoreDepartment(
   const dept = found.get(deptId);
   if (!dept) throw apiError('DEPT_NOT_FOUND');
   if (dept.delFlag === '0') throw apiError('DEPT_NOT_DELETED');
+  // It was deleted while this waited for its lock: what was read before, such as its parent, is not about the deletion.
+  if (!deleted.some((each) => each.deptId === deptId)) throw new RetryTransactionError();
   if (parentId) {
     if (subtree.has(parentId)) throw apiError('DEPT_CYCLE');
     const parent = found.get(parentId);
