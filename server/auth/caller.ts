@@ -139,9 +139,13 @@ export const originOf = ({ token, ip, id }: FastifyRequest): RequestOrigin => ({
 
 /** Identifies the record that a request changes, by the id in its path or in the body of an update. */
 function recordOf({ method, routeOptions, params, body, token }: FastifyRequest): string | undefined {
-  if (method === 'POST') return undefined;
   // Use the path of the route: the path of the request can be written in many ways.
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
+  if (method === 'POST') {
+    const { source, externalId } = { ...(body as object) } as Record<string, unknown>;
+    // Creations with the same external id wait for each other.
+    return externalId == null ? undefined : `${path} ${String(source)} ${String(externalId)}`;
+  }
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.
   if (path.startsWith('/auth/')) return `/auth ${token.userId}`;
   const { userId, deptId, keyId, id } = { ...(body as object) } as Record<string, unknown>;

@@ -26,7 +26,7 @@ const BATCH_SIZES = { alone: 100, shared: 20 };
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
  * fails on its own, and gets its response after the commit. A request with an Idempotency-Key, one for a descendant tenant, one
- * that names a leader, or one whose parent is locked by another transaction runs in a transaction of its own.
+ * that names a leader or an external id, or one whose parent is locked by another transaction runs in a transaction of its own.
  */
 export function createDepartmentCreator({
   db,
@@ -86,7 +86,12 @@ export function createDepartmentCreator({
   return async (request) => {
     const requestedAt = performance.now();
     const { token, body: input, headers } = request;
-    const runsAlone = headers['idempotency-key'] !== undefined || isActing(request) || input.leaderId != null;
+    // A creation with an external id waits for a long import that has inserted the same one, and others must not wait with it.
+    const runsAlone =
+      headers['idempotency-key'] !== undefined ||
+      isActing(request) ||
+      input.leaderId != null ||
+      input.externalId != null;
     const created = runsAlone
       ? 'alone'
       : await createInBatch(token.tenantId, { token, input, origin: originOf(request), requestedAt });

@@ -39,6 +39,25 @@ test('exactly one of several concurrent departments with the same external id is
   }
 });
 
+test('a creation that waits for its external id does not make others wait', async () => {
+  const external = { source: 'race', externalId: 'held' };
+  const holder = await admin.createDepartment();
+  const { waiting } = await service.superuser.begin(async (tx) => {
+    // Like a long import that has written this external id, and is not committed.
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      update banyan.departments set source = ${external.source}, external_id = ${external.externalId}
+      where tenant_id = ${admin.tenantId} and dept_id = ${Number(holder)}`;
+    const others = Array.from({ length: 10 }, (_, n) => n);
+    const waiting = others.map(() => admin.post(DEPTS, external));
+    for (const response of await Promise.all(others.map((n) => admin.post(DEPTS, { deptName: `${n}` }))))
+      expectOk(response);
+    await waitFor('a creation waits', async () => (await countLockWaits(tx)) > 0);
+    return { waiting };
+  });
+  for (const response of await Promise.all(waiting)) expectError(response, 409, 'EXTERNAL_ID_TAKEN');
+});
+
 test('exactly one of several concurrent users with the same external id is written', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const external = { source: 'race', externalId: String(round) };
