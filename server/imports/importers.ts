@@ -81,6 +81,7 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
     plan: (tx, caller, table) => planUsers(tx, caller, caller.tenantId, table),
     async run(request, table, progress) {
       let initial: InitialPasswords = new Map();
+      let createdRows: readonly number[] = [];
       const prepare = async () => {
         const plan = await readActing(db, request, (tx, caller) => planUsers(tx, caller, caller.tenantId, table));
         assertNoErrors(plan, table);
@@ -96,12 +97,19 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
       const result = await prepareAndWrite(db, request, prepare, (tx, caller) => {
         const report = (done: number) =>
           progress.report(initial.size + Math.min(done, table.rows.length - 1), initial.size + table.rows.length);
-        return importUsers(tx, caller, table, { ...tenantOf(request), passwords: initial, report });
+        const onPlan = (rows: readonly number[]) => {
+          createdRows = rows;
+        };
+        return importUsers(tx, caller, table, { ...tenantOf(request), passwords: initial, report, onPlan });
       });
-      // The passwords are not part of the result that is stored for an Idempotency-Key, so a replayed result has no passwords.
-      const shown = [...initial]
-        .sort(([a], [b]) => a - b)
-        .map(([n, { password }]) => ({ row: table.rows[n]?.row as number, userName: nameIn(table, n), password }));
+      // A user who was created by somebody else while the passwords were hashed keeps their password. The passwords are not part of the result that is stored for an Idempotency-Key, so a replayed result has no passwords.
+      const shown = [...createdRows]
+        .sort((a, b) => a - b)
+        .map((n) => ({
+          row: table.rows[n]?.row as number,
+          userName: nameIn(table, n),
+          password: initial.get(n)?.password as string,
+        }));
       return request.replayed ? result : { ...result, passwords: shown };
     },
   };

@@ -51,7 +51,14 @@ export async function importUsers(
     tenantId: requested,
     passwords,
     report,
-  }: { tenantId?: string; passwords: InitialPasswords; report: (done: number) => void },
+    onPlan,
+  }: {
+    tenantId?: string;
+    passwords: InitialPasswords;
+    report: (done: number) => void;
+    /** Called with the rows that create users. */
+    onPlan: (createdRows: readonly number[]) => void;
+  },
 ): Promise<ImportResult> {
   // Writes of users wait for the tenant's lock, so only the departments can change until they are locked.
   const { tenantId } = await assumeTenantForWrite(tx, caller, requested);
@@ -64,6 +71,7 @@ export async function importUsers(
   if (plan.deptIds.some((id) => !locked.has(id))) throw new RetryTransactionError();
   // A user was deleted while the passwords were hashed, so their row would now create a user without a password.
   if (plan.createdRows.some((n) => !passwords.has(n))) throw apiError('CHANGED_MEANWHILE');
+  onPlan(plan.createdRows);
   const hashes = plan.createdRows.map((n) => passwords.get(n)?.hash as string);
   let written = 0;
   const [one] = await writeUserChanges(tx, { ...caller, tenantId }, plan.changes, hashes, (rows) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DEPTS, expectError, expectOk, read, resultOf } from '../support/expect.ts';
 import { csv, importFile } from '../support/import.ts';
 import { report, scale, Tally } from '../support/scale.ts';
-import { type ApiResponse, type Client, shareService } from '../support/service.ts';
+import { type ApiResponse, type Client, PASSWORD, shareService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await shareService();
@@ -22,6 +22,26 @@ test('concurrent imports of the same file create its departments once', async ()
     results.map(({ text }) => text).join('\n'),
   );
   assert.equal((await tenant.get('/system/dept-api/list')).data.total, 51);
+});
+
+test('an import returns no password for a user whom somebody else created meanwhile', async () => {
+  const tenant = await service.createTenant();
+  const file = csv([['用户名'], ['ann'], ['bob']]);
+  // The import has hashed its passwords and waits for the tenant's lock.
+  const { importing } = await service.superuser.begin(async (tx) => {
+    await tx`select from banyan.tenants where tenant_id = ${tenant.tenantId} for update`;
+    const creating = tenant.post('/system/user-api', { userName: 'bob', password: PASSWORD });
+    await waitFor('the creation waits', async () => (await countLockWaits(tx)) === 1);
+    const importing = importFile(tenant, 'user', 'apply', file);
+    await waitFor('the import waits behind it', async () => (await countLockWaits(tx)) === 2);
+    return { importing: importing.then(async (response) => ({ response, created: await creating })) };
+  });
+  const { response, created } = await importing;
+  assert.deepEqual([created.code, response.code], [200, 200], response.text);
+  assert.deepEqual(
+    response.data.passwords.map(({ userName }: { userName: string }) => userName),
+    ['ann'],
+  );
 });
 
 const header = ['来源系统', '外部编号', '上级外部编号', '部门名称'];
