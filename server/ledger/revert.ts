@@ -7,7 +7,10 @@ import { type BatchRow, readBatch } from './queries.ts';
 import type { LedgerResources, RecordRevert } from './resources.ts';
 import type { Resource } from './schema.ts';
 
-/** Reverts all changes of the request that made the given change, or none of them. The revert is itself a change. */
+/**
+ * Reverts all changes of the request that made the given change, or none of them. The revert is itself a change. `changeId` has
+ * no leading zeros.
+ */
 export async function revertChange(
   tx: Tx,
   resources: LedgerResources,
@@ -17,7 +20,9 @@ export async function revertChange(
 ): Promise<void> {
   const ledger = await assumeTenant(tx, caller, tenantId);
   await forceIndexScans(tx);
-  const batch = await readBatch(tx, ledger, changeId);
+  const rows = await readBatch(tx, ledger, changeId);
+  // A request that reached a limit also caused notices. They stay: what was announced cannot be taken back.
+  const batch = rows.filter(({ id, resource }) => resource !== 'notice' || String(id) === changeId);
   if (batch.length === 0) throw apiError('CHANGE_NOT_FOUND');
   if (batch.some(({ incomplete }) => incomplete)) throw apiError('CHANGE_TOO_OLD');
   if (batch.some((change) => isIrreversible(resources, change))) throw apiError('CHANGE_IRREVERSIBLE');

@@ -240,6 +240,31 @@ test('password changes and logins cannot be reverted', async () => {
   await service.logIn(admin.tenantId, 'li', 'a third password');
 });
 
+test('a request that caused notices can be reverted, but not through a notice', async () => {
+  const above = await service.createTenant();
+  const admin = await service.createTenant({ quotaBo: { merchant: 10 } }, above);
+  const accounts = `/system/quota-api/accounts?tenantId=${admin.tenantId}`;
+  assert.equal(resultOf(await above.put(accounts, { total: 10 })), 'done');
+  const users = Array.from({ length: 7 }, (_, n) => ({ ref: `u${n}`, userName: `u${n}`, password: PASSWORD }));
+  assert.equal((await admin.post(`${USERS}/bulk`, { users })).status, 200);
+  const [created, notice] = [
+    await latestChange(admin, '&resource=user'),
+    await latestChange(admin, '&resource=notice'),
+  ];
+  const rejected = await admin.post(`${CHANGES}/000${notice}/revert`);
+  assert.deepEqual([rejected.status, resultOf(rejected)], [409, 'CHANGE_IRREVERSIBLE']);
+  assert.equal(resultOf(await admin.post(`${CHANGES}/000${created}/revert`)), 'done');
+  assert.equal((await admin.get(`${USERS}/list`)).data.total, 1, 'the administrator is left');
+  // A lower total is reached by what was used before.
+  assert.equal((await admin.post('/system/quota-api/consume', { quota: 'merchant', amount: 5 })).status, 200);
+  assert.equal(resultOf(await above.patch(`${TENANTS}/${admin.id}`, { quotaBo: { merchant: 6 } })), 'done');
+  const lowered = await latestChange(above, '&resource=tenant');
+  assert.ok((await latestChange(above, '&resource=notice')) > notice, 'the lower total caused a notice');
+  assert.equal(resultOf(await revert(above, lowered)), 'done');
+  assert.equal((await above.get(`${TENANTS}/${admin.id}`)).data.quotaBo.merchant, 10);
+  assert.equal(resultOf(await revert(above, await latestChange(above, '&resource=notice'))), 'CHANGE_IRREVERSIBLE');
+});
+
 test('a tenant above can revert updates, moves and deletions of a tenant, with all its quotas', async () => {
   const admin = await service.createTenant();
   const [home, away] = [await service.createTenant({}, admin), await service.createTenant({}, admin)];
