@@ -221,7 +221,8 @@ export async function restoreTenant(
   if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
   await markRestored(tx, caller.tenantId, id, caller.userName);
   await setTenant(tx, tenant.tenantId);
-  await assertAccountsFit(tx, caller, tenant.tenantId, []);
+  // Its own quota may have been lowered below its users, who were counted in it before.
+  await assertAccountsFit(tx, caller, tenant.tenantId, [tenant.tenantId]);
   await setTenant(tx, caller.tenantId);
 }
 

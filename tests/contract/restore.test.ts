@@ -185,6 +185,25 @@ test('a restored tenant returns to its former place with its departments and use
   assert.equal((await admin.get(`${TENANTS}/${low.id}`)).data.tenantParent, child.tenantId);
 });
 
+test('a tenant whose quota of accounts was lowered below its users is restored, also by a revert', async () => {
+  const admin = await service.createTenant();
+  const child = await service.createTenant({}, admin);
+  await child.createUser({ userName: 'second' });
+  const setTotal = (of: Client, body: object) => admin.put(`/system/quota-api/accounts?tenantId=${of.tenantId}`, body);
+  assert.equal(resultOf(await setTotal(child, { total: 1 })), 'done');
+  await admin.delete(`${TENANTS}/${child.id}`);
+  assert.equal(resultOf(await admin.post(`${TENANTS}/${child.id}/restore`)), 'done');
+  await admin.delete(`${TENANTS}/${child.id}`);
+  const { data } = await admin.get('/system/change-api/list?limit=1&below=false&resource=tenant');
+  assert.equal(resultOf(await admin.post(`/system/change-api/${data.rows[0].id}/revert`)), 'done');
+  // A pool above has counted other users since, so it must still have room.
+  const pool = await service.createTenant({}, admin);
+  const low = await service.createTenant({}, pool);
+  await pool.delete(`${TENANTS}/${low.id}`);
+  assert.equal(resultOf(await setTotal(pool, { total: 1, pooled: true })), 'done');
+  assert.equal(resultOf(await pool.post(`${TENANTS}/${low.id}/restore`)), 'QUOTA_EXHAUSTED');
+});
+
 test('concurrent restores with one Idempotency-Key restore once and return the same response', async () => {
   const admin = await service.createTenant();
   const id = await admin.createDepartment();
