@@ -29,7 +29,7 @@ export function ledgerRoutes(
   { resources, subscribers, tokens }: { resources: LedgerResources; subscribers: Subscribers; tokens: TokenReader },
 ): void {
   const { db } = deps;
-  const seal = createSealer(db);
+  const { seal, sealAll } = createSealer(db);
   const order = createPositionAssigner(db);
   const read = async (
     request: FastifyRequest,
@@ -41,7 +41,11 @@ export function ledgerRoutes(
     if (!first.isBehind || first.rows.length === page.limit) return first;
     // A caller whose write has been acknowledged must find it. The first read has checked the caller's permission, so only
     // callers with that permission cause the ledger to be sealed.
-    await (page.below ? order() : seal(page.tenantId ?? request.token.tenantId));
+    const tenantId = page.tenantId ?? request.token.tenantId;
+    if (page.below) await order();
+    // `latest` must not be a position within a large write that was committed before.
+    else if (page.after === LATEST) await sealAll(tenantId, Number(first.next));
+    else await seal(tenantId);
     return readPage();
   };
   const sourceOf = (request: FastifyRequest, { tenantId, below = false }: StreamFilter): FeedSource => ({

@@ -17,20 +17,34 @@ const MAX_LEDGERS = 100;
 const sealLedger = (db: Database, tenantId: string): Promise<number> =>
   writeOutsideQueue(db, tenantId, (tx) => sealChanges(tx, tenantId, MAX_SEALED));
 
-/**
- * Returns a function that seals what is committed in a ledger when it is called. Concurrent readers of one ledger share a
- * transaction that begins after their calls.
- */
-export function createSealer(db: Database): (tenantId: string) => Promise<void> {
+interface Sealer {
+  /** Seals what is committed in a ledger when it is called, at most MAX_SEALED changes. Returns the last position. */
+  seal(tenantId: string): Promise<number>;
+  /** The same for all changes, however many, in short transactions. `last` is the last position that the caller has read. */
+  sealAll(tenantId: string, last: number): Promise<void>;
+}
+
+/** Concurrent readers of one ledger share a transaction that begins after their calls. */
+export function createSealer(db: Database): Sealer {
   const limit = new Semaphore(MAX_IN_FLIGHT);
-  const seal = createBatcher<undefined, void>(
+  const sealShared = createBatcher<undefined, number>(
     async (tenantId, batch) => {
-      await limit.run(() => sealLedger(db, tenantId));
-      for (const { resolve } of batch) resolve();
+      const last = await limit.run(() => sealLedger(db, tenantId));
+      for (const { resolve } of batch) resolve(last);
     },
     { maxInFlight: 1, maxBatchSize: Number.MAX_SAFE_INTEGER },
   );
-  return (tenantId) => seal(tenantId, undefined);
+  const seal = (tenantId: string) => sealShared(tenantId, undefined);
+  return {
+    seal,
+    async sealAll(tenantId, last) {
+      // A transaction that sealed fewer than the maximum left nothing. Others may have sealed too, which only adds a round.
+      for (let before = Number.NEGATIVE_INFINITY; last - before >= MAX_SEALED; ) {
+        before = last;
+        last = await seal(tenantId);
+      }
+    },
+  };
 }
 
 /** Seals everything that is committed and assigns positions, for a command that writes a lot, even if no service is running. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS } from '../support/expect.ts';
+import { CHANGES, DEPTS, resultOf } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
+import { startService } from '../support/service.ts';
 import { createSmallTenant, expectFewRowsRead, readChanges, startSmall } from './changes-bulk.ts';
 
 /** The path that a change stores: the whole path up to 2,000 characters, otherwise none. */
@@ -37,4 +38,20 @@ test('changes of departments hundreds of levels deep are recorded, without paths
     [created[1], ''],
   ]);
   await expectFewRowsRead(t, service, count);
+});
+
+test('after=latest begins after all of a write that is larger than what one transaction seals', async () => {
+  // Nothing is sealed in the background.
+  const service = await startService({}, { timing: { sealMs: 600_000 } });
+  const admin = await service.createTenant();
+  const departments = Array.from({ length: 5_100 }, (_, n) => ({ ref: `${n}` }));
+  assert.equal(resultOf(await admin.post(`${DEPTS}/bulk`, { departments })), 'done');
+  const { data: latest } = await admin.get(`${CHANGES}?after=latest`);
+  assert.deepEqual(latest.rows, []);
+  const id = await admin.createDepartment();
+  const { rows } = await readChanges(admin, latest.next);
+  assert.deepEqual(
+    rows.map(({ resourceId }) => resourceId),
+    [id],
+  );
 });
