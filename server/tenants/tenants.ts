@@ -155,7 +155,9 @@ export async function updateTenant(
   await setTenant(tx, tenant.tenantId);
   // Uses that hold the lock of a counter have seen its former total. They count before this update.
   const changed = QUOTAS.filter((key) => fields.quotas[key] !== tenant.quotas[key]);
-  await lockQuotas(tx, tenant.tenantId, changed);
+  // Lock all counters in one call, in the order of uses: a use of two quotas could wait for one while this waits for the other.
+  const locked = used === null ? changed : [...new Set([...changed, 'riskReport'])];
+  await lockQuotas(tx, tenant.tenantId, locked);
   if (used !== null) await setUsed(tx, tenant.tenantId, 'riskReport', used);
   await warnAfterChange(tx, tenant.tenantId, changed);
   await setTenant(tx, caller.tenantId);

@@ -5,6 +5,7 @@ import { expectError, expectOk, read, resultOf, TENANTS, USERS } from '../suppor
 import { assertSums } from '../support/quotas.ts';
 import { firstSeed, report, runConcurrently, scale, seededRandom, Tally } from '../support/scale.ts';
 import { Client, PASSWORD, startService } from '../support/service.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const QUOTAS = '/system/quota-api';
 let clock: (() => Date) | undefined;
@@ -252,4 +253,24 @@ test('users of a subtree are exactly as many as its pool allows, however they ar
   assert.deepEqual(outcomes.map(resultOf).sort(), [full, full, 'done']);
   assert.deepEqual(await numbersOf(top, 'accounts'), [13, 0, 0]);
   report(t, tally.counts);
+});
+
+test('a replaced tenant locks all its counters in the order of uses, from the pools down', async () => {
+  const above = await service.createTenant({ quotaBo: { merchant: 10, riskReport: 10 } });
+  for (const quota of ['merchant', 'riskReport']) await put(above, quota, { pooled: true });
+  const tenant = await service.createTenant({ quotaBo: { merchant: 10, riskReport: 10 } }, above);
+  for (const quota of ['merchant', 'riskReport']) assert.equal(resultOf(await consume(tenant, quota)), 'done');
+  let replaced: Promise<unknown> | undefined;
+  await superuser.begin(async (tx) => {
+    // A use of both quotas has locked both counters of the pool, and goes on with those of the tenant.
+    await tx`select from banyan.quota_counters where tenant_id = ${above.tenantId} and quota = 'riskReport' for update`;
+    const quotaBo = { merchant: 20, riskReport: 10, riskReportUsed: 5 };
+    replaced = above.put(TENANTS, { id: tenant.id, quotaBo }).then(expectOk);
+    await waitFor('the update waits for the counter of the pool', async () => (await countLockWaits(tx as never)) > 0);
+    const free = await tx`
+      select from banyan.quota_counters where tenant_id = ${tenant.tenantId} for update skip locked`;
+    assert.equal(free.length, 2);
+  });
+  await replaced;
+  assert.deepEqual(await numbersOf(tenant, 'riskReport'), [5, 0, 5]);
 });
