@@ -38,6 +38,8 @@ export const defaultTiming = {
   historyWaitMs: 5_000,
   /** How often the database is checked for new changes, for all subscribers of the change feed together. */
   feedPollMs: 250,
+  /** A page of the change feed ends after this time, even if it has found no change yet; shorter than `responseMs`. */
+  feedScanMs: 3_000,
   /** An idle event stream sends a comment this often, so that proxies do not close the connection. */
   streamHeartbeatMs: 15_000,
   /** How often the ledger is sealed. */

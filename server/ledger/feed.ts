@@ -30,22 +30,32 @@ export interface FeedPage<Row = FeedChange> {
   positions: number[];
 }
 
+/** Which part of a feed is read. */
+export interface FeedRange {
+  after: number;
+  limit: number;
+  /** If no change is found for this many milliseconds, the page ends without rows and with an advanced cursor. */
+  scanMs: number;
+}
+
 /**
  * Reads the changes after a position in a tenant's ledger, in the order of their commits. It writes nothing: `isBehind`
- * says that committed changes have no position yet, and then the caller has to seal the ledger and read again.
+ * says that all positions have been read, but committed changes have no position yet. Then the caller has to seal the ledger
+ * and read again.
  */
 export async function readChanges(
   tx: Tx,
   resources: LedgerResources,
   caller: Caller,
-  { after, limit, tenantId: requested }: { after: number; limit: number; tenantId: string | undefined },
+  { after, limit, scanMs, tenantId: requested }: FeedRange & { tenantId: string | undefined },
 ): Promise<FeedPage & { isBehind: boolean }> {
   const tenantId = await assumeTenant(tx, caller, requested);
   const { last, hasUnsealed } = await readLedgerEnd(tx, tenantId);
-  const { rows, next } = await readUpTo(tx, tenantId, { after: after === LATEST ? last : after, last, limit });
+  const range = { after: after === LATEST ? last : after, limit, scanMs };
+  const { rows, next } = await readUpTo(tx, tenantId, last, range);
   const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, rows);
   return {
-    isBehind: hasUnsealed,
+    isBehind: hasUnsealed && next >= last,
     rows: shown.map(({ seq: _, tenantId: __, byTenantId: ___, ...row }) => row),
     next: String(next),
     positions: rows.map(({ seq }) => seq),
@@ -53,25 +63,23 @@ export async function readChanges(
 }
 
 /** Seals the ledger and reads the same changes as stored rows. Locks the end of the ledger until the transaction ends. */
-export const changesAfter = async (tx: Tx, tenantId: string, after: number, limit: number) =>
-  readUpTo(tx, tenantId, { after, last: await sealChanges(tx, tenantId, MAX_SEALED), limit });
+export const changesAfter = async (tx: Tx, tenantId: string, range: FeedRange) =>
+  readUpTo(tx, tenantId, await sealChanges(tx, tenantId, MAX_SEALED), range);
 
-async function readUpTo(
-  tx: Tx,
-  tenantId: string,
-  { after, last, limit }: { after: number; last: number; limit: number },
-) {
+async function readUpTo(tx: Tx, tenantId: string, last: number, { after, limit, scanMs }: FeedRange) {
+  const until = performance.now() + scanMs;
   let rows: (ChangeRow & { seq: number })[] = [];
   let next = after;
-  // Continue until there is a row: the feed skips logins, which may be most of a ledger.
-  while (rows.length === 0 && next < last) {
+  if (next >= last) return { rows, next };
+  // Continue until there is a row or the time is over: the feed skips logins, which may be most of a ledger.
+  do {
     const upTo = Math.min(last, next + MAX_SCANNED);
     await forceIndexScans(tx);
     const found = await readFitting(readFeed(tx, tenantId, { after: next, upTo, limit }));
     rows = found.rows.slice(0, found.fitting);
     const isCut = rows.length === limit || rows.length < found.rows.length;
     next = isCut ? (rows.at(-1)?.seq ?? upTo) : upTo;
-  }
+  } while (rows.length === 0 && next < last && performance.now() < until);
   return { rows, next };
 }
 

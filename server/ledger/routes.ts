@@ -36,8 +36,10 @@ export function ledgerRoutes(
     page: { after: number; limit: number; tenantId: string | undefined; below: boolean },
   ): Promise<FeedPage> => {
     const readFeed = page.below ? readSubtreeChanges : readChanges;
-    const readPage = () => readAs(db, request, (tx, caller) => readFeed(tx, resources, caller, page));
-    const first = await readPage();
+    const { feedScanMs: scanMs } = deps.timing;
+    const readPage = (after: number) =>
+      readAs(db, request, (tx, caller) => readFeed(tx, resources, caller, { ...page, after, scanMs }));
+    const first = await readPage(page.after);
     if (!first.isBehind || first.rows.length === page.limit) return first;
     // A caller whose write has been acknowledged must find it. The first read has checked the caller's permission, so only
     // callers with that permission cause the ledger to be sealed.
@@ -46,7 +48,8 @@ export function ledgerRoutes(
     // `latest` must not be a position within a large write that was committed before.
     else if (page.after === LATEST) await sealAll(tenantId, Number(first.next));
     else await seal(tenantId);
-    return readPage();
+    // Positions without changes for this feed need not be scanned again.
+    return readPage(first.rows.length > 0 || page.after === LATEST ? page.after : Number(first.next));
   };
   const sourceOf = (request: FastifyRequest, { tenantId, below = false }: StreamFilter): FeedSource => ({
     tenantId: tenantId ?? request.token.tenantId,

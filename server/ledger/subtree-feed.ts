@@ -7,7 +7,7 @@ import { assumeTenant, readSubtreeCodes } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { readFitting } from '../http/response-size.ts';
-import { type FeedChange, type FeedPage, LATEST } from './feed.ts';
+import { type FeedChange, type FeedPage, type FeedRange, LATEST } from './feed.ts';
 import type { ChangeRow } from './queries.ts';
 import { type LedgerResources, showChanges } from './resources.ts';
 import {
@@ -62,22 +62,22 @@ export function assertCanActInDescendants({ canActInDescendants }: Caller): void
 }
 
 /**
- * Reads the changes of a subtree after a position. It writes nothing: `isBehind` says that committed changes of any
- * tenant have no position yet, and then the caller has to assign positions and read again.
+ * Reads the changes of a subtree after a position. It writes nothing: `isBehind` says that all positions have been read, but
+ * committed changes of any tenant have no position yet. Then the caller has to assign positions and read again.
  */
 export async function readSubtreeChanges(
   tx: Tx,
   resources: LedgerResources,
   caller: Caller,
-  { after, limit, tenantId: requested }: { after: number; limit: number; tenantId: string | undefined },
+  { after, limit, scanMs, tenantId: requested }: FeedRange & { tenantId: string | undefined },
 ): Promise<FeedPage<SubtreeChange> & { isBehind: boolean }> {
   assertCanActInDescendants(caller);
   const subtree = await assumeTenant(tx, caller, requested);
   const { last, hasUnordered } = await readOrderEnd(tx);
-  const from = after === LATEST ? last : after;
-  const { rows, next } = await subtreeChangesUpTo(tx, subtree, { after: from, last, limit });
+  const range = { after: after === LATEST ? last : after, limit, scanMs };
+  const { rows, next } = await subtreeChangesUpTo(tx, subtree, last, range);
   return {
-    isBehind: hasUnordered,
+    isBehind: hasUnordered && next >= last,
     rows: await showSubtreeChanges(tx, resources, { readerTenant: caller.tenantId, tenantId: subtree }, rows),
     next: String(next),
     positions: rows.map(({ seq }) => seq),
@@ -85,14 +85,11 @@ export async function readSubtreeChanges(
 }
 
 /** Reads the same changes as stored rows. The transaction must have assumed the tenant. */
-export const subtreeChangesAfter = async (tx: Tx, subtree: string, after: number, limit: number) =>
-  subtreeChangesUpTo(tx, subtree, { after, last: (await readOrderEnd(tx)).last, limit });
+export const subtreeChangesAfter = async (tx: Tx, subtree: string, range: FeedRange) =>
+  subtreeChangesUpTo(tx, subtree, (await readOrderEnd(tx)).last, range);
 
-async function subtreeChangesUpTo(
-  tx: Tx,
-  subtree: string,
-  { after, last, limit }: { after: number; last: number; limit: number },
-) {
+async function subtreeChangesUpTo(tx: Tx, subtree: string, last: number, { after, limit, scanMs }: FeedRange) {
+  const until = performance.now() + scanMs;
   let rows: (ChangeRow & { seq: number })[] = [];
   let next = after;
   if (next >= last) return { rows, next };
@@ -101,14 +98,14 @@ async function subtreeChangesUpTo(
   const tenants = { root: subtree, tenantIds: await readSubtreeCodes(tx, subtree, MAX_TENANTS) };
   await allowDescendantLedgers(tx);
   await forceIndexScans(tx);
-  // Continue until there is a row: changes may have been removed from the archive.
-  while (rows.length === 0 && next < last) {
+  // Continue until there is a row or the time is over: changes may have been removed from the archive.
+  do {
     const { placed, upTo } = await findInWindow(tx, tenants, { after: next, last, limit });
     const found = placed.length > 0 ? await readFitting(readChangesAt(tx, subtree, placed)) : { rows: [], fitting: 0 };
     rows = found.rows.slice(0, found.fitting);
     if (rows.length < found.rows.length) next = rows.at(-1)?.seq ?? upTo;
     else next = placed.length === limit ? (placed.at(-1)?.position ?? upTo) : upTo;
-  }
+  } while (rows.length === 0 && next < last && performance.now() < until);
   return { rows, next };
 }
 

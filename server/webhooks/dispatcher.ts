@@ -40,7 +40,7 @@ export function startDispatcher(
   { db, resources, metrics }: { db: Database; resources: LedgerResources; metrics: Metrics | undefined },
   resolveTarget: ResolveTarget,
 ): () => void {
-  const { webhookPollMs, webhookResponseMs, webhookTurnMs, webhookLeaseMs: leaseMs } = app.timing;
+  const { webhookPollMs, webhookResponseMs, webhookTurnMs, webhookLeaseMs: leaseMs, feedScanMs: scanMs } = app.timing;
   const stopping = new AbortController();
   const abortSending = new AbortController();
   // Every message in flight adds a listener.
@@ -115,7 +115,7 @@ export function startDispatcher(
       const isTurnOver = attempts.length > 0 && performance.now() - startedAt >= webhookTurnMs;
       const finish = stopping.signal.aborted || isTurnOver;
       const round = await runTransaction(webhook, () =>
-        nextRound({ db, resources }, webhook, leaseId, { progress, attempts, finish, leaseMs }),
+        nextRound({ db, resources }, webhook, leaseId, { progress, attempts, finish, leaseMs, scanMs }),
       );
       if (!round) return;
       progress = round.progress;

@@ -88,14 +88,17 @@ export function nextRound(
     attempts,
     finish,
     leaseMs,
-  }: { progress: Round['progress']; attempts: Attempt[]; finish: boolean; leaseMs: number },
+    scanMs,
+  }: { progress: Round['progress']; attempts: Attempt[]; finish: boolean; leaseMs: number; scanMs: number },
 ): Promise<Round | undefined> {
   return write(db, key, async (tx) => {
     const { tenantId } = key;
     // Read changes before locking the webhook: the lock on the end of the ledger comes first in the lock order.
     const room = Math.min(CHANGES_PER_ROUND, MAX_BACKLOG - progress.waiting);
     const readAfter = progress.below ? subtreeChangesAfter : changesAfter;
-    const changes = !finish && room > 0 ? await readAfter(tx, tenantId, progress.seq, room) : undefined;
+    const range = { after: progress.seq, limit: room, scanMs };
+    // Without rows the position may advance only a part of the way. Then the webhook stays due, and the next poll continues.
+    const changes = !finish && room > 0 ? await readAfter(tx, tenantId, range) : undefined;
     const webhook = await lockLeasedWebhook(tx, key, leaseId);
     if (!webhook) return undefined;
     const results = attempts.map(resultOf);

@@ -192,6 +192,7 @@ export const RELAXED_TIMING: Partial<Timing> = {
   loginCleanupMs: 600_000,
   historyWaitMs: 600_000,
   webhookResponseMs: 600_000,
+  feedScanMs: 600_000,
   feedPollMs: 50,
   webhookPollMs: 5_000,
   sealMs: 5_000,
