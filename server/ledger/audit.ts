@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/driver.ts';
+import { setTenant } from '../../db/tenant-scope.ts';
 import { assumeTenant, readSubtreeCodes } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
@@ -21,25 +22,25 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
   const codes = below ? await readSubtreeCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
   if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });
   if (below) await allowDescendantLedgers(tx);
-  const readPage = async (before: string | null) => {
-    const search = { ...searchOf(filter), before };
-    const { rows, fitting } = await readFitting(listAudit(tx, codes, search, !below, limit + 1)).catch(
-      asInvalidTime(filter.from ? 'from' : 'to'),
-    );
-    const page = rows.slice(0, Math.min(limit, fitting));
-    const counts = filter.grouped && page.length > 0 ? await countBatches(tx, page) : [];
-    const counted = filter.grouped ? page.map((row, n) => ({ ...row, counts: countsAt(counts, n + 1) })) : page;
-    const shown = await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, counted);
-    return {
-      // A search for a name, or a part of one, must not find changes whose author is hidden: callers could guess names.
-      rows: searchesName(filter) ? shown.filter(({ by }, n) => by === page[n]?.by) : shown,
-      next: rows.length > page.length ? String(page.at(-1)?.id) : null,
-    };
+  // A search for a name, or a part of one, must not find changes whose author is hidden: callers could guess names.
+  const knownTo = searchesName(filter) ? caller.tenantId : null;
+  const isOtherScope = knownTo !== null && tenantId !== knownTo;
+  if (isOtherScope) {
+    // Which authors are known depends on tenants that the transaction sees only from the caller's tenant.
+    await setTenant(tx, caller.tenantId);
+    await allowDescendantLedgers(tx);
+  }
+  const { rows, fitting } = await readFitting(listAudit(tx, codes, searchOf(filter, knownTo), !below, limit + 1)).catch(
+    asInvalidTime(filter.from ? 'from' : 'to'),
+  );
+  if (isOtherScope) await setTenant(tx, tenantId);
+  const page = rows.slice(0, Math.min(limit, fitting));
+  const counts = filter.grouped && page.length > 0 ? await countBatches(tx, page) : [];
+  const counted = filter.grouped ? page.map((row, n) => ({ ...row, counts: countsAt(counts, n + 1) })) : page;
+  return {
+    rows: await showChanges(tx, resources, { readerTenant: caller.tenantId, tenantId }, counted),
+    next: rows.length > page.length ? String(page.at(-1)?.id) : null,
   };
-  // An empty page with a cursor would reveal that changes of a hidden author match.
-  let page = await readPage(filter.cursor || null);
-  while (page.rows.length === 0 && page.next !== null) page = await readPage(page.next);
-  return page;
 }
 
 const searchesName = ({ by, byPart }: AuditFilter) => by !== undefined || byPart !== undefined;
@@ -47,7 +48,7 @@ const searchesName = ({ by, byPart }: AuditFilter) => by !== undefined || byPart
 const countsAt = (counts: readonly (ChangeCount & { position: number })[], position: number): ChangeCount[] =>
   counts.filter((count) => count.position === position).map(({ position: _, ...count }) => count);
 
-const searchOf = (filter: AuditFilter): Omit<AuditSearch, 'before'> => ({
+const searchOf = (filter: AuditFilter, knownTo: string | null): AuditSearch => ({
   resource: filter.resource ?? null,
   resourceId: filter.resourceId === undefined ? null : idOf(filter.resourceId),
   action: filter.action ?? null,
@@ -58,4 +59,6 @@ const searchOf = (filter: AuditFilter): Omit<AuditSearch, 'before'> => ({
   to: filter.to ?? null,
   latest: filter.latest ?? false,
   grouped: filter.grouped ?? false,
+  before: filter.cursor || null,
+  knownTo,
 });

@@ -124,13 +124,15 @@ export interface AuditSearch {
   latest: boolean;
   /** Of the changes of one request that match, only the last one. */
   grouped: boolean;
+  /** Only changes whose author this tenant may know, as in visibility.ts. The transaction has assumed it. null: all changes. */
+  knownTo: string | null;
 }
 
 /** Part of a statement: what a change has to match, besides its ledger and its position. */
 const matches = (
   tx: Tx,
   alias: string,
-  { resource, resourceId, action, by, byPart, requestId, from, to, latest }: AuditSearch,
+  { resource, resourceId, action, by, byPart, requestId, from, to, latest, knownTo }: AuditSearch,
   includeCopies: boolean,
 ) => {
   const column = (name: string) => tx(`${alias}.${name}`);
@@ -145,6 +147,15 @@ const matches = (
     ${requestId === null ? tx`` : tx`and ${column('request_id')} = ${requestId}`}
     ${from === null ? tx`` : tx`and ${column('time')} >= ${from}::text::timestamptz`}
     ${to === null ? tx`` : tx`and ${column('time')} < ${to}::text::timestamptz`}
+    ${
+      knownTo === null
+        ? tx``
+        : tx`and (${column('actor_tenant_id')} is null
+            or exists (select from tenants t
+              where t.tenant_id = ${column('tenant_id')} and ${column('actor_tenant_id')} = any (t.path))
+            or exists (select from tenants t
+              where t.tenant_id = ${column('actor_tenant_id')} and t.path @> array[${knownTo}::text]))`
+    }
     ${includeCopies ? tx`` : tx`and not ${column('is_copy')}`}
     ${
       latest
