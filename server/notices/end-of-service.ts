@@ -1,5 +1,6 @@
 import type { Database } from '../../db/connect.ts';
-import { writeInTenant } from '../../db/tenant-scope.ts';
+import { errorCode, isConnectionLost } from '../../db/errors.ts';
+import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App, Dependencies } from '../context.ts';
 import { startPeriodicJob } from '../periodic-job.ts';
 import { insertEndNotice, tenantsToWarn } from './queries.ts';
@@ -7,23 +8,50 @@ import { insertEndNotice, tenantsToWarn } from './queries.ts';
 /** Transactions stay short: one for each tenant, and at most this many tenants between two queries. */
 const BATCH = 1_000;
 
+type OnError = (tenantId: string, error: Error) => void;
+
 /** Warns tenants 30, 7 and 1 days before the end of their service, in the background while the service runs. */
 export function startEndNotices(app: App, { db, quotaTime }: Dependencies): void {
+  /** The errors of the last round by tenant. The same error is logged once and not in every round. */
+  let failures = new Map<string, string>();
   startPeriodicJob(app, {
     intervalMs: app.timing.noticeMs,
-    run: (isClosing) => warnTenants(db, quotaTime?.(), isClosing),
+    run: async (isClosing) => {
+      const former = failures;
+      failures = new Map();
+      await warnTenants(db, quotaTime?.(), isClosing, (tenantId, error) => {
+        failures.set(tenantId, error.message);
+        if (former.get(tenantId) === error.message) return;
+        app.log.warn({ err: error, tenantId }, 'a tenant whose service ends soon could not be warned');
+      });
+    },
     onError: (error) => app.log.warn({ err: error }, 'tenants whose service ends soon could not be warned'),
   });
 }
 
 /** Several nodes may do this at the same time: the unique index lets one of them record each notice. */
-async function warnTenants(db: Database, now: Date | undefined, isClosing: () => boolean): Promise<void> {
+async function warnTenants(
+  db: Database,
+  now: Date | undefined,
+  isClosing: () => boolean,
+  onError: OnError,
+): Promise<void> {
+  const failed = new Set<string>();
   for (;;) {
     const tenantIds = await db.use((sql) => tenantsToWarn(sql, now, BATCH));
-    for (const tenantId of tenantIds) {
+    const untried = tenantIds.filter((tenantId) => !failed.has(tenantId));
+    for (const tenantId of untried) {
       if (isClosing()) return;
-      await writeInTenant(db, tenantId, (tx) => insertEndNotice(tx, tenantId, now));
+      try {
+        await writeOutsideQueue(db, tenantId, (tx) => insertEndNotice(tx, tenantId, now));
+      } catch (error) {
+        if (isConnectionLost(errorCode(error))) throw error;
+        // One tenant that cannot be warned must not keep the others from being warned.
+        failed.add(tenantId);
+        onError(tenantId, error as Error);
+      }
     }
-    if (tenantIds.length < BATCH) return;
+    // Tenants that failed are found again. If the whole batch has failed, there may be no end.
+    if (tenantIds.length < BATCH || tenantIds.every((tenantId) => failed.has(tenantId))) return;
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after } from '../support/cleanup.ts';
+import { takeRecentLog } from '../support/logs.ts';
 import { Receiver } from '../support/receiver.ts';
 import { Client, FAST_WEBHOOK_POLLING, PASSWORD, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -108,6 +109,34 @@ test('adding users in several tenants warns once at 80 % and once at 100 % of a 
   const moving = await service.createTenant({}, above);
   assert.equal((await above.patch(`/system/tenant-api/${moving.id}`, { tenantParent: owner.tenantId })).code, 200);
   await waitForNotices(owner, [...expected, `${owner.tenantId} accounts 80 12`]);
+});
+
+test('a tenant that cannot be warned does not keep later ones from being warned, and is warned once it can be', async () => {
+  after(() => {
+    time = undefined;
+  });
+  const above = await service.createTenant();
+  const first = await service.createTenant({ endTime: '2031-06-29' }, above);
+  const later = await service.createTenant({ endTime: '2031-06-30' }, above);
+  await service.superuser.unsafe(`
+    create function banyan.reject_notice() returns trigger language plpgsql as $$ begin raise exception 'rejected'; end $$;
+    create trigger reject_notice before insert on banyan.notices for each row
+      when (new.tenant_id = '${first.tenantId}') execute function banyan.reject_notice()`);
+  time = new Date('2031-06-01T00:00:00Z');
+  await waitForNotices(later, [`${later.tenantId} 2031-06-30 30`]);
+  assert.deepEqual(await readNotices(first), []);
+  const isLogged = (line: string) => line.includes('could not be warned') && line.includes(first.tenantId);
+  const log: string[] = [];
+  await waitFor('the error is logged', () => {
+    log.push(...takeRecentLog());
+    return log.some(isLogged);
+  });
+  const before = clockReads;
+  await waitFor('the nodes have tried again', () => clockReads >= before + 6);
+  log.push(...takeRecentLog());
+  assert.ok(log.filter(isLogged).length <= 2, 'each node logs the error once');
+  await service.superuser`drop trigger reject_notice on banyan.notices`;
+  await waitForNotices(first, [`${first.tenantId} 2031-06-29 30`]);
 });
 
 test('two nodes warn once 30, 7 and 1 days before the end of service, also after a restart', async () => {
