@@ -6,32 +6,38 @@ import { storedRow } from './history.ts';
 export interface Retention {
   /** Changes before this time may be missing; null: no change may be missing. */
   cutoff: Date | null;
-  /** Whether a change may be archived. `time` is null if the archive no longer has the change. */
-  mayBeArchived(changeId: number, time: Date | null): boolean;
+  /** The first change that the settings keep; null: they keep none of the changes, or there is no cutoff. */
+  firstKept: number | null;
 }
 
-/**
- * Reads from which time on the settings keep every change. BANYAN_LEDGER_DAYS may have been smaller earlier: a change that was
- * archived then is intact while the archive has it. A change that was removed from the archive must be older than the settings
- * keep changes.
- */
+/** Reads from which time on the settings keep every change. */
 export async function readRetention(owner: Sql, ledgerDays: number | 'keep'): Promise<Retention> {
   // Ids are assigned in the order of time, except in long transactions. So they tell the age of a change that was removed
   // from the archive.
-  const [{ cutoff, firstKept, completeFrom }] = await owner<
-    [{ cutoff: Date | null; firstKept: number | null; completeFrom: Date | null }]
-  >`
-    select r.cutoff, (select complete_from from banyan.ledger_retention) as "completeFrom",
+  const [retention] = await owner<[Retention]>`
+    select r.cutoff,
       (select min(c.change_id) from banyan.changes c where c.time >= r.cutoff + interval '1 hour') as "firstKept"
     from (select now() - ${ledgerDays === 'keep' ? null : ledgerDays}::int * interval '1 day' as cutoff) r`;
+  return retention;
+}
+
+/**
+ * Returns a function that says whether a change may be archived; `time` is null if the archive no longer has the change.
+ * BANYAN_LEDGER_DAYS may have been smaller earlier: a change that was archived then is intact while the archive has it. A change
+ * that was removed from the archive must be older than the settings keep changes. The time up to which changes were archived
+ * belongs to the snapshot of the transaction, because archiving may be running.
+ */
+export async function readMayBeArchived(
+  tx: Tx,
+  { cutoff, firstKept }: Retention,
+): Promise<(changeId: number, time: Date | null) => boolean> {
+  const [{ completeFrom }] = await tx<[{ completeFrom: Date | null }]>`
+    select (select complete_from from ledger_retention) as "completeFrom"`;
   const isBefore = (time: Date, limit: Date | null) => limit !== null && time < limit;
-  return {
-    cutoff,
-    mayBeArchived: (changeId, time) =>
-      time
-        ? isBefore(time, cutoff) || isBefore(time, completeFrom)
-        : cutoff !== null && changeId < (firstKept ?? Number.POSITIVE_INFINITY),
-  };
+  return (changeId, time) =>
+    time
+      ? isBefore(time, cutoff) || isBefore(time, completeFrom)
+      : cutoff !== null && changeId < (firstKept ?? Number.POSITIVE_INFINITY);
 }
 
 /** The path of a tenant decides who may see it. The ledger does not record it, because it follows from the parents. */

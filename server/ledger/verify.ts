@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Sql, Tx } from '../../db/driver.ts';
 import type { Anchor, Head } from './anchor.ts';
 import { listLedgers, withinLedger } from './owner-scope.ts';
-import { findPathErrors, findRecordErrors, type Retention, readRetention } from './verify-records.ts';
+import {
+  findPathErrors,
+  findRecordErrors,
+  type Retention,
+  readMayBeArchived,
+  readRetention,
+} from './verify-records.ts';
 
 interface Verification {
   tenants: number;
@@ -70,6 +76,7 @@ async function verifyChain(
   tenantId: string,
   { verification, retention, anchored, report }: ChainContext,
 ): Promise<Head> {
+  const mayBeArchived = await readMayBeArchived(tx, retention);
   let position = 0;
   let previous: Buffer = Buffer.alloc(0);
   for (;;) {
@@ -88,7 +95,7 @@ async function verifyChain(
       else report(`${name} is missing`);
       if (text !== null && archived !== inArchive) {
         report(`${name} is ${inArchive ? 'in the archive, but not' : 'in the ledger, but'} marked as archived`);
-      } else if (archived && !retention.mayBeArchived(Number(changeId), time)) {
+      } else if (archived && !mayBeArchived(Number(changeId), time)) {
         report(`${name} was archived, although BANYAN_LEDGER_DAYS keeps it`);
       }
       if (anchored?.seq === seq && anchored.hash !== hash.toString('hex')) {

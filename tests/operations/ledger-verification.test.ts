@@ -154,6 +154,29 @@ test('an anchor with a wrong signature, or without the key, is rejected', () => 
   assert.throws(() => parseAnchor(signed, signed), /must be an Ed25519 key/);
 });
 
+test('changes that are archived during the verification are no errors', async () => {
+  const { tenantId, id } = await createChanges();
+  let verification: ReturnType<typeof errorsOf> | undefined;
+  await tamper(async (tx) => {
+    // The verification has read the settings and waits. Then a change is archived, as archive.ts does it.
+    await tx`lock table banyan.tenants in access exclusive mode`;
+    verification = errorsOf(tenantId, { ledgerDays: 1 });
+    await waitFor('the verification waits', async () => (await countLockWaits(tx, 'relation')) > 0);
+    await tx`update banyan.ledger_retention set complete_from = clock_timestamp()`;
+    const moved = await tx`
+      with removed as (
+        delete from banyan.changes where tenant_id = ${tenantId} and resource = 'department' and resource_id = ${id}
+          and action = 'created' returning *
+      ), archived as (
+        insert into banyan.changes_archive select * from removed
+      )
+      update banyan.seals s set archived = true from removed r
+      where s.tenant_id = r.tenant_id and s.change_id = r.change_id`;
+    assert.equal(moved.count, 1);
+  });
+  assert.deepEqual(await verification, []);
+});
+
 test('a shutdown does not wait for archiving that waits for a lock', async () => {
   let stopped = false;
   await superuser.begin(async (tx) => {
