@@ -92,3 +92,42 @@ test('the initial passwords of imported people are downloaded once and work', as
   await page.getByRole('button', { name: '再导入一个文件' }).click();
   assert.equal((await page.content()).includes(password as string), false);
 });
+
+test('another file is imported without a question only once the initial passwords are downloaded', async () => {
+  const admin = await service.createTenant();
+  await logInOnPage(page, credentialsOf(admin), '/import/people');
+  const importUser = async (userName: string) => {
+    await choose('人员.csv', csv([['用户名'], [userName]]));
+    await page.getByRole('button', { name: '开始导入' }).click();
+    await page.getByText('已为 1 名新用户生成初始密码').waitFor();
+  };
+  const another = page.getByRole('button', { name: '再导入一个文件' });
+  const question = page.getByRole('dialog', { name: '离开后将无法再次查看初始密码，确定离开？' });
+  const dropZone = page.getByText('点击或拖拽文件到此处');
+  await importUser('lisi');
+  await another.click();
+  await question.getByText('初始密码仅显示一次，请先下载').waitFor();
+  await expectNoAxeViolations(page);
+  await question.getByRole('button', { name: '留在此页' }).click();
+  await question.waitFor({ state: 'hidden' });
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: '下载初始密码' }).click();
+  assert.match(await fs.readFile(await (await downloading).path(), 'utf8'), /"lisi","[^"]+"/);
+  await another.click();
+  await dropZone.waitFor();
+  assert.equal(await question.count(), 0);
+
+  await importUser('wangwu');
+  await another.click();
+  await question.getByRole('button', { name: '离开' }).click();
+  await dropZone.waitFor();
+  await question.waitFor({ state: 'hidden' });
+
+  // The users of an import that was undone have no passwords.
+  await importUser('zhaoliu');
+  await page.getByRole('button', { name: '撤销导入' }).click();
+  await page.getByText('已为 1 名新用户生成初始密码').waitFor({ state: 'detached' });
+  await another.click();
+  await dropZone.waitFor();
+  assert.equal(await question.count(), 0);
+});

@@ -6,8 +6,10 @@ import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { Card } from '../ui/card.tsx';
 import { LeaveGuard } from '../ui/leave-guard.tsx';
+import { leaveTexts } from '../ui/leave-texts.ts';
 import { saveFile } from '../ui/save-file.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useDialogs } from '../ui/use-dialogs.ts';
 import { Counts } from './counts.tsx';
 import { importTexts } from './texts.ts';
 
@@ -20,6 +22,8 @@ interface Props {
 /** What an import has done, the initial passwords once, and a button to undo all of it. */
 export function Result({ result, tenantId, onAnother }: Props) {
   const t = useTexts(importTexts);
+  const { leave, stay } = useTexts(leaveTexts);
+  const dialogs = useDialogs();
   const [saved, setSaved] = useState(false);
   const [undone, setUndone] = useState(false);
   const { changeId, passwords = [] } = result;
@@ -34,6 +38,16 @@ export function Result({ result, tenantId, onAnother }: Props) {
     saveFile(toCsv([[t.userName, t.password], ...rows]), 'passwords.csv');
     setSaved(true);
   };
+  const losesPasswords = passwords.length > 0 && !saved && !undone;
+  const confirmAnother = () =>
+    void dialogs.confirm({
+      title: t.leavePasswords,
+      content: t.leavePasswordsHint,
+      okText: leave,
+      okButtonProps: { danger: true },
+      cancelText: stay,
+      onOk: onAnother,
+    });
   return (
     <Card aria-label={t.done}>
       <Alert
@@ -46,7 +60,7 @@ export function Result({ result, tenantId, onAnother }: Props) {
       />
       {passwords.length > 0 && !undone && (
         <>
-          {!saved && <LeaveGuard title={t.leavePasswords} hint={t.leavePasswordsHint} />}
+          {losesPasswords && <LeaveGuard title={t.leavePasswords} hint={t.leavePasswordsHint} />}
           <Alert
             type="warning"
             showIcon
@@ -67,7 +81,7 @@ export function Result({ result, tenantId, onAnother }: Props) {
             {t.undo}
           </Button>
         )}
-        <Button type="primary" onClick={onAnother}>
+        <Button type="primary" onClick={losesPasswords ? confirmAnother : onAnother}>
           {t.another}
         </Button>
       </div>
