@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { expectNoAxeViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
-import { createMembers, credentialsOf, row, waitForValue } from './departments-page.ts';
+import { createCompany, createMembers, credentialsOf, row, waitForValue } from './departments-page.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
@@ -133,6 +133,21 @@ test('members are added, moved in and removed on the page of the department, and
   await member(page, '韩梅梅').getByRole('button', { name: '更多操作：韩梅梅' }).click();
   await page.getByRole('menuitem', { name: '移动到部门' }).waitFor();
   assert.equal(await page.getByRole('menuitem', { name: '移出部门' }).count(), 0);
+});
+
+test('a list of members that becomes shorter than the current page shows its last page', async () => {
+  const { admin, market } = await createCompany(service);
+  for (let n = 1; n <= 21; n++) await admin.createUser({ userName: `u${n}`, nickName: `成员${n}`, deptId: market });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
+  await member(page, '成员20').waitFor();
+  await members(page).getByRole('listitem', { name: '2', exact: true }).click();
+  await member(page, '成员21').waitFor();
+  await member(page, '成员20').waitFor({ state: 'detached' });
+  await chooseAction(page, '成员21', '移出部门');
+  await page.getByRole('dialog', { name: '将 成员21 移出“市场部”？' }).getByRole('button', { name: '移出' }).click();
+  await members(page).getByText('成员 20 人', { exact: true }).waitFor();
+  await member(page, '成员20').waitFor();
+  assert.equal(await member(page, '成员21').count(), 0);
 });
 
 test('rows of the tree have a button that adds a child and a menu, which also opens with the keyboard', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import { expectNoAxeViolations, logInOnPage, navigate, PHONE } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
-import { expectAlignedActions } from './page-actions.ts';
+import { expectAlignedActions, holdRequests } from './page-actions.ts';
 import { startTenants } from './tenants-page.ts';
 
 await avoidMidnight();
@@ -222,4 +222,22 @@ test('on a phone in dark mode the tenant screens are accessible and not wider th
   await navigate(page, '/tenants/new');
   await page.getByRole('heading', { level: 2, name: '首个管理员' }).waitFor();
   await expectFits('new');
+});
+
+test('the list shows that another page is loading, and its last page once it is shorter than the current one', async () => {
+  for (let n = 1; n <= 21; n++) await createTenant({ tenantName: `翻页公司 ${n}` });
+  await logInOnPage(page, {}, '/tenants?q=翻页公司&status=0');
+  await page.getByText('共 21 个').waitFor();
+  const rows = page.locator('tbody tr.ant-table-row');
+  assert.equal(await rows.count(), 20);
+  const second = await holdRequests(page, 'GET', '/system/tenant-api/list?*');
+  await page.getByRole('listitem', { name: '2', exact: true }).click();
+  await page.locator('.ant-table-wrapper .ant-spin-spinning').waitFor();
+  second.release();
+  await rows.nth(1).waitFor({ state: 'detached' });
+  await chooseAction('停用');
+  await page.getByRole('dialog').getByRole('button', { name: '停用', exact: true }).click();
+  await rows.nth(19).waitFor();
+  await page.getByText('共 20 个').waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('page'), null);
 });

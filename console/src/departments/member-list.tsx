@@ -7,6 +7,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { ExportButton } from '../ui/export-button.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
+import { useExistingPage } from '../ui/use-existing-page.ts';
 import { useSearchText } from '../ui/use-search-text.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
@@ -50,6 +51,12 @@ export function MemberList({ dept, name, onChanged }: Props) {
     placeholderData: keepPreviousData,
   });
   const { rows = [], total = 0 } = data?.data ?? {};
+  useExistingPage({
+    page: pageNum,
+    pageSize: PAGE_SIZE,
+    total: isPlaceholderData ? undefined : data?.data.total,
+    onChange: (pageNum) => setPage({ listKey, pageNum }),
+  });
   return (
     <section aria-label={t.members}>
       <div className="departments-members-header">

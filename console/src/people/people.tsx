@@ -1,7 +1,7 @@
 import { ImportOutlined, PlusOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Button } from 'antd';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { api, type User } from '../api.ts';
 import { useTexts } from '../language.ts';
@@ -13,6 +13,7 @@ import { ExportButton } from '../ui/export-button.tsx';
 import { ListPagination, usePageSize } from '../ui/list-settings.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
+import { useExistingPage } from '../ui/use-existing-page.ts';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
 import { SelectionToolbar } from '../ui/user/selection-toolbar.tsx';
 import { userTexts } from '../ui/user/texts.ts';
@@ -120,11 +121,12 @@ function UserList({ params, setParams, onEdit, onAction, ...tableProps }: ListPr
     placeholderData: keepPreviousData,
   });
   const total = data?.data.total ?? 0;
-  const lastPage = Math.max(1, Math.ceil(total / pageSize));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the list has become shorter
-  useEffect(() => {
-    if (data && !isPlaceholderData && page > lastPage) setParams({ page: lastPage }, { replace: true });
-  }, [data, isPlaceholderData, page, lastPage]);
+  useExistingPage({
+    page,
+    pageSize,
+    total: isPlaceholderData ? undefined : data?.data.total,
+    onChange: (page) => setParams({ page }, { replace: true }),
+  });
   if (error) return <LoadError error={error} onRetry={refetch} />;
   if (!data) return <Loading />;
   const isFiltered = q !== '' || deptId !== null || status !== null;

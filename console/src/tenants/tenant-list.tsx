@@ -13,6 +13,7 @@ import { FilterBar } from '../ui/filter-bar.tsx';
 import { DensityButton, ListPagination, usePageSize } from '../ui/list-settings.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
+import { useExistingPage } from '../ui/use-existing-page.ts';
 import { useSearchText } from '../ui/use-search-text.ts';
 import { fieldTexts } from './field-texts.ts';
 import { newTenantPath } from './new-tenant-path.ts';
@@ -25,13 +26,20 @@ export function TenantList() {
   const t = useTexts(tenantsTexts);
   const [params, setParams] = useTenantListParams();
   const navigate = useNavigate();
-  const filter = toFilter(params, usePageSize());
-  const { data, error, refetch, isFetching } = useQuery({
+  const pageSize = usePageSize();
+  const filter = toFilter(params, pageSize);
+  const { data, error, refetch, isPlaceholderData } = useQuery({
     queryKey: queryKeys.tenants.list(filter),
     queryFn: ({ signal }) => api.listTenants(filter, signal),
     placeholderData: keepPreviousData,
   });
   const { rows = [], total = 0 } = data?.data ?? {};
+  useExistingPage({
+    page: params.page,
+    pageSize,
+    total: isPlaceholderData ? undefined : data?.data.total,
+    onChange: (page) => setParams({ page }, { replace: true }),
+  });
   const create = (
     <Button type="primary" icon={<PlusOutlined />} onClick={() => navigate(newTenantPath(params.parent))}>
       {t.create}
@@ -52,7 +60,7 @@ export function TenantList() {
           <LoadError error={error} onRetry={refetch} />
         ) : !data ? (
           <Loading />
-        ) : rows.length === 0 ? (
+        ) : total === 0 ? (
           <Empty text={t.noneFound} />
         ) : (
           <>
@@ -61,7 +69,7 @@ export function TenantList() {
             ) : (
               <TenantTable
                 rows={rows}
-                loading={isFetching && data.data.rows !== rows}
+                loading={isPlaceholderData}
                 sortedByEnd={params.sort === ''}
                 onSortByEnd={(isSorted) => setParams({ sort: isSorted ? '' : 'id' })}
               />

@@ -1,0 +1,18 @@
+import { useEffect } from 'react';
+
+interface Options {
+  page: number;
+  pageSize: number;
+  /** The length of the list; undefined while it is loading, or while the rows of another list are still shown. */
+  total: number | undefined;
+  onChange: (page: number) => void;
+}
+
+/** Goes to the last page when the list has become shorter than the current page. */
+export function useExistingPage({ page, pageSize, total, onChange }: Options): void {
+  const lastPage = total === undefined ? page : Math.max(1, Math.ceil(total / pageSize));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the list has become shorter
+  useEffect(() => {
+    if (page > lastPage) onChange(lastPage);
+  }, [page, lastPage]);
+}
