@@ -1,6 +1,7 @@
 // Only with test:long: it repeats the live update of a screen for other changes; live.test.ts covers it for the tree.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { startConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
@@ -9,24 +10,41 @@ import { startLive } from './live-page.ts';
 
 const { service, logInLive } = await startLive(await startConsole());
 
+const expectCounts = async (page: Page, counts: Record<string, string>) => {
+  for (const [name, count] of Object.entries(counts)) {
+    await waitFor(`${name}: ${count}`, async () => (await row(page, name).getAttribute('aria-description')) === count);
+  }
+};
+
 test('the tree counts users whom another administrator adds, moves and deletes, without a reload', async () => {
   const { admin, web, market } = await createCompany(service);
   const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
-  const expectCounts = async (counts: Record<string, string>) => {
-    for (const [name, count] of Object.entries(counts)) {
-      await waitFor(
-        `${name}: ${count}`,
-        async () => (await row(page, name).getAttribute('aria-description')) === count,
-      );
-    }
-  };
-  await expectCounts({ 前端组: '0 人', 市场部: '0 人', 总部: '0 人' });
+  await expectCounts(page, { 前端组: '0 人', 市场部: '0 人', 总部: '0 人' });
   const id = await admin.createUser({ userName: 'wang', deptId: web });
-  await expectCounts({ 前端组: '1 人', 研发部: '1 人', 总部: '1 人' });
+  await expectCounts(page, { 前端组: '1 人', 研发部: '1 人', 总部: '1 人' });
   expectOk(await admin.patch(`/system/user-api/${id}`, { deptId: market }));
-  await expectCounts({ 前端组: '0 人', 研发部: '0 人', 市场部: '1 人', 总部: '1 人' });
+  await expectCounts(page, { 前端组: '0 人', 研发部: '0 人', 市场部: '1 人', 总部: '1 人' });
   expectOk(await admin.delete(`/system/user-api/${id}`));
-  await expectCounts({ 市场部: '0 人', 总部: '0 人' });
+  await expectCounts(page, { 市场部: '0 人', 总部: '0 人' });
+});
+
+test('the tree counts users of departments that it has not loaded', async () => {
+  const { admin, web, market } = await createCompany(service);
+  const small = await admin.createDepartment({ deptName: '组件组', parentId: web });
+  const page = await logInLive(credentialsOf(admin), `/departments/${market}`);
+  const caret = row(page, '研发部').locator('.tree-caret');
+  // The list with 前端组 is loaded and collapsed; 组件组, which is below it, has not been loaded.
+  await caret.click();
+  await expectCounts(page, { 前端组: '0 人' });
+  await caret.click();
+  await row(page, '前端组').waitFor({ state: 'detached' });
+  const id = await admin.createUser({ userName: 'wang', deptId: small });
+  await expectCounts(page, { 研发部: '1 人', 总部: '1 人' });
+  await caret.click();
+  await expectCounts(page, { 前端组: '1 人' });
+  await caret.click();
+  expectOk(await admin.patch(`/system/user-api/${id}`, { deptId: market }));
+  await expectCounts(page, { 研发部: '0 人', 市场部: '1 人', 总部: '1 人' });
 });
 
 test('an open form keeps what was typed when someone else saves the same record, and the conflict is shown', async () => {

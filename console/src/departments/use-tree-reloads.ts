@@ -8,15 +8,24 @@ export function useTreeReloads(tree: TreeStore, refresh: (...parentIds: number[]
     () =>
       treeReloads.subscribe(() => {
         const { departments } = treeReloads.get();
-        if (departments === 'all') tree.discardCollapsed();
+        // A department that is in no loaded list may be anywhere below one that is shown, which counts its users.
+        const reloadsAll = departments === 'all' || !isLoaded(tree, departments);
+        if (reloadsAll) tree.discardCollapsed();
         const { childLists, expanded } = tree.state.get();
         const isShown = (id: number) => id === ROOT_ID || (expanded.has(id) && tree.getNode(id) !== undefined);
-        const changed =
-          departments === 'all'
-            ? [...childLists.keys()].filter(isShown)
-            : [...departments].flatMap((id) => [id, ...tree.getAncestors(id), ROOT_ID]);
+        const changed = reloadsAll
+          ? [...childLists.keys()].filter(isShown)
+          : [...departments].flatMap((id) => [id, ...tree.getAncestors(id), ROOT_ID]);
         void refresh(...changed.filter((id) => childLists.has(id)));
       }),
     [tree, refresh],
   );
+}
+
+/** Whether the tree has loaded these departments and all of their ancestors. */
+function isLoaded(tree: TreeStore, departments: ReadonlySet<number>): boolean {
+  const listed = new Set([ROOT_ID]);
+  for (const { rows, pinned } of tree.state.get().childLists.values())
+    for (const { deptId } of [...rows, ...pinned]) listed.add(deptId);
+  return [...departments].every((id) => [id, ...tree.getAncestors(id)].every((each) => listed.has(each)));
 }
