@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
 import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import { databaseTime } from '../support/expect.ts';
+import { asTenant } from '../support/service.ts';
 import { createdLink, diffCard, editDepartment, startChanges } from './changes-page.ts';
 import { createDepartments, credentialsOf } from './departments-page.ts';
 
@@ -156,6 +157,30 @@ test('a change can be reverted; if a later change conflicts with it, an error sa
   await row('移动').nth(1).waitFor();
   const { data } = await other.get(`/system/dept-api/${moved}`);
   assert.equal(String(data.parentId), from);
+});
+
+test('the changes of a batch without a request id are listed, however many changes follow', async () => {
+  const { service } = fixture;
+  const admin = await service.createTenant();
+  const { tenantId } = admin;
+  await asTenant(service.owner, tenantId, async (tx) => {
+    const rows = ['甲部', '乙部', '丙部'].map((name, n) => ({
+      ...{ tenant_id: tenantId, dept_id: 5_000_000 + n, dept_name: name, create_by: 'import' },
+      parent_id: n === 0 ? null : 5_000_000,
+    }));
+    await tx`insert into departments ${tx(rows)}`;
+  });
+  const departments = Array.from({ length: 201 }, (_, n) => [`later${n}`, { deptName: `后来的部门 ${n}` }]);
+  await createDepartments(admin, Object.fromEntries(departments));
+  const page = await fixture.logIn(credentialsOf(admin), '/changes');
+  const batch = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: '详情：新建 3 个部门' }) });
+  await batch.getByText('甲部 等').waitFor();
+  await batch.getByRole('button', { name: '详情：新建 3 个部门' }).click();
+  const changes = batch.locator('.changes-batch').getByRole('listitem');
+  await changes.nth(2).waitFor();
+  assert.equal(await changes.count(), 3);
+  for (const name of ['甲部', '乙部', '丙部']) await changes.getByRole('link', { name, exact: true }).waitFor();
+  assert.equal(await batch.getByText('项变更').count(), 0);
 });
 
 test('the audit log and the diff fit on a phone in English', async () => {

@@ -67,11 +67,11 @@ export function BatchRow({ change, counts, isNew }: Props) {
   );
 }
 
-/** Reads the changes of a request, found by its id. Changes made by the service itself have no request id. */
+/** Reads the changes of a request, found by its id. Those that the service itself made have no id and are found by their time. */
 function useBatch({ requestId, time, tenantId, batch }: AuditEntry, resource?: 'department', enabled = true) {
   const ownTenantId = useMe().tenant.tenantId;
   const filter = {
-    ...(requestId ? { requestId } : { from: time }),
+    ...(requestId ? { requestId } : { from: time, to: millisecondAfter(time) }),
     ...(resource ? { resource } : {}),
     below: false,
     limit: MAX_SHOWN,
@@ -86,6 +86,9 @@ function useBatch({ requestId, time, tenantId, batch }: AuditEntry, resource?: '
   });
   return { ...query, rows: data?.data.rows.filter((row) => row.batch === batch) };
 }
+
+/** Returns a later time, less than a millisecond or exactly one: Date cuts off the microseconds. */
+const millisecondAfter = (time: string) => new Date(Date.parse(time) + 1).toISOString();
 
 /**
  * The name of the topmost department that a request changed, which says more than that of the last record. Empty while it
