@@ -1,11 +1,14 @@
 import { CheckCircleFilled } from '@ant-design/icons';
 import { Alert, Button } from 'antd';
-import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Tenant } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { session } from '../session.ts';
+import { createStore, useStore } from '../store.ts';
 import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
+import { LeaveGuard } from '../ui/leave-guard.tsx';
+import { leaveTexts } from '../ui/leave-texts.ts';
 import { getTenantState, type TenantState } from '../ui/tenant-period.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useCopy } from '../ui/use-copy.ts';
@@ -13,20 +16,16 @@ import { fieldTexts } from './field-texts.ts';
 import { tenantsTexts } from './texts.ts';
 
 /**
- * The password of the first administrator, until the notice shows it. It is kept in memory only: the state of a navigation
- * would be stored with the history of the browser.
+ * The password of the first administrator of the tenant with this id, until the user closes or leaves the notice. It is kept in
+ * memory only: the state of a navigation would be stored with the history of the browser.
  */
-let lastPassword: { id: string; password: string } | undefined;
+const lastPassword = createStore<{ id: string; password: string } | undefined>(undefined);
 
-export const rememberPassword = (id: string, password: string) => {
-  lastPassword = { id, password };
-};
+export const rememberPassword = (id: string, password: string) => lastPassword.set({ id, password });
+const forgetPassword = () => lastPassword.set(undefined);
 
-function takePassword(id: string): string | undefined {
-  const password = lastPassword?.id === id ? lastPassword.password : undefined;
-  lastPassword = undefined;
-  return password;
-}
+// The next user of this tab must not see it.
+session.subscribe(() => 'me' in session.get() || forgetPassword());
 
 /** Shown after a tenant was created. Lists the login details of its administrator. */
 export function CreatedNotice({
@@ -42,7 +41,9 @@ export function CreatedNotice({
   const f = useTexts(fieldTexts);
   const { labelled } = useTexts(uiTexts);
   const copy = useCopy();
-  const [password] = useState(() => takePassword(tenant.id));
+  const { leaveSecret, leaveSecretHint } = useTexts(leaveTexts);
+  const remembered = useStore(lastPassword);
+  const password = remembered?.id === tenant.id ? remembered.password : undefined;
   const loginUrl = `${window.location.origin}/login`;
   const loginInfo = [
     { label: t.loginAddress, value: loginUrl },
@@ -59,6 +60,15 @@ export function CreatedNotice({
   const loginText = loginInfo.map(({ label, value }) => labelled(label, value)).join('\n');
   return (
     <Card className="tenants-created margin-bottom" role="status">
+      {username && password && (
+        // A navigation to the same path closes the notice, too.
+        <LeaveGuard
+          title={leaveSecret}
+          hint={leaveSecretHint}
+          shouldBlock={() => lastPassword.get() !== undefined}
+          onLeave={forgetPassword}
+        />
+      )}
       <h2>
         <CheckCircleFilled /> {t.createdTitle(tenant.tenantName || tenant.tenantId)}
       </h2>
@@ -79,7 +89,13 @@ export function CreatedNotice({
       <div className="tenants-created-actions">
         {username && <Button onClick={() => copy(loginText, t.copied)}>{t.copy}</Button>}
         {!username && <Link to={`/people?tenantId=${tenant.tenantId}`}>{t.addUser}</Link>}
-        <Button type="primary" onClick={onClose}>
+        <Button
+          type="primary"
+          onClick={() => {
+            forgetPassword();
+            onClose();
+          }}
+        >
           {t.done}
         </Button>
       </div>

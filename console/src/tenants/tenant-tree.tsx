@@ -21,24 +21,24 @@ export function TenantTreeLayout() {
   const t = useTexts(tenantsTexts);
   const isWide = Grid.useBreakpoint().lg !== false;
   const [drawerOpen, setDrawerOpen] = useState(false);
-  if (!isWide)
-    return (
-      <>
-        <Button icon={<ApartmentOutlined />} className="margin-bottom" onClick={() => setDrawerOpen(true)}>
-          {t.showTree}
-        </Button>
-        <Drawer title={t.tree} placement="left" size={320} open={drawerOpen} onClose={() => setDrawerOpen(false)}>
-          <TenantTree onOpened={() => setDrawerOpen(false)} />
-        </Drawer>
-        <Outlet />
-      </>
-    );
+  // The outlet has the same place in both layouts: a screen keeps its dialogs and inputs when the window is resized.
   return (
-    <div className="tenants-layout">
-      <Card title={t.tree} className="tenants-tree">
-        <TenantTree />
-      </Card>
-      <div className="tenants-main">
+    <div className={isWide ? 'tenants-layout' : ''}>
+      {isWide ? (
+        <Card title={t.tree} className="tenants-tree">
+          <TenantTree />
+        </Card>
+      ) : (
+        <>
+          <Button icon={<ApartmentOutlined />} className="margin-bottom" onClick={() => setDrawerOpen(true)}>
+            {t.showTree}
+          </Button>
+          <Drawer title={t.tree} placement="left" size={320} open={drawerOpen} onClose={() => setDrawerOpen(false)}>
+            <TenantTree onOpened={() => setDrawerOpen(false)} />
+          </Drawer>
+        </>
+      )}
+      <div className={isWide ? 'tenants-main' : ''}>
         <Outlet />
       </div>
     </div>

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { useBeforeUnload, useBlocker } from 'react-router';
+import { type BlockerFunction, useBeforeUnload, useBlocker } from 'react-router';
 import { useTexts } from '../language.ts';
 import { leaveTexts } from './leave-texts.ts';
 import { useConfirmLeave } from './use-confirm-leave.ts';
@@ -7,17 +7,21 @@ import { useConfirmLeave } from './use-confirm-leave.ts';
 interface Props {
   title: string;
   hint: string;
+  /** Whether a navigation leaves what is shown; by default, if it goes to another path, back or forward. */
+  shouldBlock?: BlockerFunction;
   /** Called before the user leaves. */
   onLeave?: () => void;
 }
 
+const isOtherScreen: BlockerFunction = ({ currentLocation, nextLocation, historyAction }) =>
+  historyAction === 'POP' || currentLocation.pathname !== nextLocation.pathname;
+
 /** While mounted, asks before the user navigates away or closes the page. */
-export function LeaveGuard({ title, hint, onLeave }: Props) {
+export function LeaveGuard({ title, hint, shouldBlock = isOtherScreen, onLeave }: Props) {
   const t = useTexts(leaveTexts);
   useBeforeUnload((event) => event.preventDefault());
   useConfirmLeave({
-    shouldBlock: ({ currentLocation, nextLocation, historyAction }) =>
-      historyAction === 'POP' || currentLocation.pathname !== nextLocation.pathname,
+    shouldBlock,
     title,
     content: hint,
     okText: t.leave,
