@@ -6,7 +6,9 @@ import { credentialsOf } from './departments-page.ts';
 import { KEYS, startKeys } from './keys-page.ts';
 import { expectAlignedActions } from './page-actions.ts';
 
-const { service, page, rowOf, dialogOf, readDepartmentsWith, takeShownKey } = await startKeys(await shareConsole());
+const { service, page, rowOf, dialogOf, readDepartmentsWith, createKey, read, takeShownKey } = await startKeys(
+  await shareConsole(),
+);
 
 test('a key is created with permissions and limits, is shown once, and works', async () => {
   const admin = await service.createTenant({ tenantName: '榕树集团' });
@@ -62,6 +64,26 @@ test('a key is created with permissions and limits, is shown once, and works', a
   await expectAlignedActions(page);
   await rowOf('工资系统').getByText('含下级租户').waitFor();
   expectNoCspViolations(page);
+});
+
+test('a key that was just saved is edited again: the form shows what was saved, and there is no conflict', async () => {
+  const admin = await service.createTenant();
+  const { keyId } = await createKey(admin, { keyName: 'first' });
+  await logInOnPage(page, credentialsOf(admin), '/keys');
+  for (const [before, after] of [
+    ['first', 'second'],
+    ['second', 'third'],
+  ] as const) {
+    await page.getByRole('button', { name: `编辑 ${before}` }).click();
+    const name = dialogOf(/^编辑：/).getByLabel('名称');
+    assert.equal(await name.inputValue(), before);
+    await name.fill(after);
+    await dialogOf(/^编辑：/)
+      .getByRole('button', { name: '保存' })
+      .click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  assert.equal((await read(admin, keyId)).keyName, 'third');
 });
 
 test('the form offers every permission that an operation requires of a key', async () => {

@@ -121,6 +121,26 @@ test('editing keeps kinds that the form does not offer, and a conflict can be re
   assert.deepEqual([name, kinds], ['theirs', ['user.moved', 'user.created', 'department.moved']]);
 });
 
+test('a webhook that was just saved is edited again: the form shows what was saved, and there is no conflict', async () => {
+  const admin = await service.createTenant();
+  const id = await register(admin, { name: 'first', url: 'http://127.0.0.1:9/1' });
+  await logInOnPage(page, credentialsOf(admin), '/webhooks');
+  for (const [before, after, url] of [
+    ['first', 'second', 'http://127.0.0.1:9/2'],
+    ['second', 'third', 'http://127.0.0.1:9/3'],
+  ] as const) {
+    const form = dialogOf(/^编辑：/);
+    await page.getByRole('button', { name: `编辑 ${before}` }).click();
+    assert.equal(await form.getByLabel('名称').inputValue(), before);
+    await form.getByLabel('名称').fill(after);
+    await form.getByLabel('接收地址').fill(url);
+    await form.getByRole('button', { name: '保存' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  const { name, url } = await read(admin, id);
+  assert.deepEqual([name, url], ['third', 'http://127.0.0.1:9/3']);
+});
+
 test('a webhook that includes descendant tenants shows the tenant of each delivery, and its scope cannot be changed', async () => {
   const admin = await service.createTenant();
   const child = await service.createTenant({ tenantName: '分公司' }, admin);

@@ -1,4 +1,4 @@
-import { type QueryKey, useQuery } from '@tanstack/react-query';
+import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useState } from 'react';
 import type { Versioned } from '../request.ts';
 import { Dialog } from './dialog.tsx';
@@ -47,6 +47,7 @@ export function RecordDialog<Row, Created>({
   const lastRecord = useLastValue(record);
   const id = typeof lastRecord === 'number' ? lastRecord : null;
   const [created, setCreated] = useState<Created>();
+  const queryClient = useQueryClient();
   const { handle, cancel } = useFormDialog(onClose);
   const { data, error, refetch } = useQuery({
     queryKey: queryKey(id),
@@ -81,7 +82,11 @@ export function RecordDialog<Row, Created>({
       // An accidental Escape must not discard a secret that cannot be shown again.
       keyboard={!created}
       onCancel={cancel}
-      afterClose={() => setCreated(undefined)}
+      afterClose={() => {
+        setCreated(undefined);
+        // The dialog stays mounted, and the record may have been saved: the next form reads it again.
+        queryClient.removeQueries({ queryKey: queryKey(id), exact: true });
+      }}
       destroyOnHidden
     >
       {getContent()}
