@@ -31,6 +31,22 @@ test('one of several records that were deleted together can be restored from the
   await page.getByRole('alert').getByText('部门未被删除，无需恢复').waitFor();
 });
 
+test('going back to the page of a tenant that was just deleted shows that it was deleted', async () => {
+  const admin = await fixture.service.createTenant();
+  const child = await fixture.service.createTenant({ tenantName: '旧分公司' }, admin);
+  const page = await fixture.logIn(credentialsOf(admin), `/tenants/${child.id}`);
+  await page.getByRole('button', { name: '更多操作：旧分公司' }).click();
+  await page.getByRole('menuitem', { name: '删除', exact: true }).click();
+  await page.getByRole('dialog', { name: '删除“旧分公司”？' }).getByRole('button', { name: '删除' }).click();
+  await page.getByRole('heading', { level: 1, name: '租户' }).waitFor();
+  await page.goBack();
+  const notice = page.getByRole('alert').filter({ hasText: '“旧分公司”已被删除' });
+  await notice.waitFor();
+  assert.equal(await page.getByRole('heading', { level: 1, name: '旧分公司' }).count(), 0);
+  await notice.getByRole('button', { name: '恢复' }).click();
+  await page.getByRole('heading', { level: 1, name: '旧分公司' }).waitFor();
+});
+
 test('the page of a deleted record says who deleted it, and restores it', async () => {
   const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
   const dept = await admin.createDepartment({ deptName: '老厂区' });

@@ -182,6 +182,9 @@ test('a webhook is deleted after a confirmation, and the audit log names it and 
   await dialogOf('删除“short-lived”？').getByRole('button', { name: '删除' }).click();
   await page.getByText('暂无 Webhook').waitFor();
   assert.equal((await admin.get(`${WEBHOOKS}/${id}`)).data.reason, 'WEBHOOK_NOT_FOUND');
+  await page.goBack();
+  await page.getByText('Webhook 不存在').waitFor();
+  assert.equal(await page.getByRole('heading', { level: 1, name: 'short-lived' }).count(), 0);
   await logInOnPage(page, credentialsOf(admin), '/changes?resource=webhook');
   await page.getByRole('button', { name: '详情：Webhook short-lived' }).last().click();
   await page.getByRole('row', { name: '订阅的事件 租户：全部' }).waitFor();

@@ -1,11 +1,12 @@
 import { DownOutlined, MoreOutlined } from '@ant-design/icons';
+import { useQueryClient } from '@tanstack/react-query';
 import { Button, Dropdown, type MenuProps } from 'antd';
 import { Suspense, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { api, type ListedTenant } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
-import { affectedBy } from '../query-keys.ts';
+import { affectedBy, queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { openFromMenu } from '../ui/open-from-menu.ts';
 import { RenewDialog, UserLimitDialog } from '../ui/tenant-buttons.tsx';
@@ -96,12 +97,17 @@ function useDeleteTenant(tenant: ListedTenant, restoreFocus: () => void) {
   const dialogs = useDialogs();
   const isMounted = useIsMounted();
   const navigate = useNavigate();
+  const queryClient = useQueryClient();
   const name = tenant.tenantName || tenant.tenantId;
   const deletion = useApiMutation({
     mutationFn: () => api.deleteTenant(tenant.id),
     successMessage: t.deleted,
     invalidates: affectedBy.tenantLists,
-    onSuccess: () => isMounted() && navigate('/tenants'),
+    onSuccess: () => {
+      // The screen of the deleted tenant refetches it when the user comes back to it, but not before it closes.
+      void queryClient.invalidateQueries({ queryKey: queryKeys.tenants.detail(tenant.id), refetchType: 'none' });
+      if (isMounted()) navigate('/tenants');
+    },
     onError: (error) => {
       if (!isApiError(error, 'TENANT_HAS_CHILDREN')) return false;
       void showChildren(error.message);

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Alert, Breadcrumb, Button } from 'antd';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
 import { api, type Tenant } from '../api.ts';
+import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
@@ -28,7 +29,8 @@ export function TenantDetail() {
     queryKey: queryKeys.tenants.detail(id),
     queryFn: ({ signal }) => api.readTenant(id, signal),
   });
-  if (data) return <TenantContent key={id} tenant={data.data} />;
+  // A query keeps its data when a later read fails.
+  if (data && !isApiError(error, 'TENANT_NOT_FOUND')) return <TenantContent key={id} tenant={data.data} />;
   return (
     <>
       <PageTitle title={t.title} />

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Alert, Button } from 'antd';
 import { Link, useParams } from 'react-router';
 import { api, type Webhook } from '../api.ts';
+import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { Card } from '../ui/card.tsx';
@@ -29,7 +30,8 @@ export function WebhookDetail() {
     // Its numbers change with each attempt.
     refetchInterval: ({ state: { data } }) => (data?.data.status === '0' && data.data.waiting > 0 ? POLL_MS : false),
   });
-  if (!data)
+  // A query keeps its data when a later read fails.
+  if (!data || isApiError(error, 'WEBHOOK_NOT_FOUND'))
     return (
       <>
         <PageTitle title={t.title} />
