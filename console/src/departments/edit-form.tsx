@@ -1,5 +1,5 @@
 import { Button, Form } from 'antd';
-import { type KeyboardEvent, useState } from 'react';
+import type { KeyboardEvent } from 'react';
 import { api, type Dept } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
@@ -11,9 +11,15 @@ import { isSameInput } from '../ui/record-diff.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useConfirmDiscard } from '../ui/use-confirm-discard.ts';
+import { useFormBase } from '../ui/use-form-base.ts';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
 import { useNotify } from '../ui/use-notify.ts';
-import { DepartmentFields, type DepartmentValues, toFormValues, toInput } from './department-fields.tsx';
+import {
+  DepartmentFields,
+  type DepartmentValues,
+  toFormValues as toDepartmentValues,
+  toInput,
+} from './department-fields.tsx';
 import { departmentsTexts } from './texts.ts';
 
 interface Props {
@@ -22,6 +28,10 @@ interface Props {
   onClose: () => void;
   onSaved: (dept: Dept) => void;
 }
+
+type FormValues = DepartmentValues & { etag: string };
+
+const toFormValues = ({ data, etag }: Versioned<Dept>): FormValues => ({ ...toDepartmentValues(data), etag });
 
 /**
  * Edits all fields except the parent, so that a concurrent move is not undone. The ETag is a value of the form: a
@@ -32,9 +42,14 @@ export function EditForm({ original, onClose, onSaved }: Props) {
   const { nothingChanged } = useTexts(uiTexts);
   const confirmDiscard = useConfirmDiscard();
   const notify = useNotify();
-  const [form] = Form.useForm<DepartmentValues & { etag: string }>();
-  const [base, setBase] = useState(original);
+  const [form] = Form.useForm<FormValues>();
   const draft = useDraft(`dept-${original.data.deptId}`, form);
+  const { base, showTheirs } = useFormBase<Dept, FormValues>({
+    initialValues: toFormValues(original),
+    form,
+    draft,
+    toFormValues,
+  });
   const saveOrResolve = useConflictDialog();
   const isMounted = useIsMounted();
   const { deptId } = original.data;
@@ -44,12 +59,8 @@ export function EditForm({ original, onClose, onSaved }: Props) {
         etag: form.getFieldValue('etag'),
         save: (ifMatch) => api.updateDepartment({ ...toInput(values), deptId }, ifMatch),
         read: () => api.readDepartment(deptId),
-        showTheirs: (theirs) => {
-          setBase(theirs);
-          draft.clear();
-          form.setFieldsValue({ ...toFormValues(theirs.data), etag: theirs.etag });
-        },
-        getConflicts: (theirs) => compareValues(toFormValues(theirs), values),
+        showTheirs,
+        getConflicts: (theirs) => compareValues(toDepartmentValues(theirs), values),
       }),
     successMessage: (outcome) => (outcome === 'saved' ? t.saved : undefined),
     onSuccess: (outcome) => {
@@ -91,12 +102,13 @@ export function EditForm({ original, onClose, onSaved }: Props) {
     onClose();
   };
   const submit = (values: DepartmentValues) => {
-    if (!isSameInput(toInput(toFormValues(base.data)), toInput(values))) return save.mutate(values);
+    const { etag: _, ...baseValues } = base;
+    if (!isSameInput(toInput(baseValues), toInput(values))) return save.mutate(values);
     notify.success(nothingChanged);
     discard();
   };
   const cancel = () => {
-    if (compareValues(toFormValues(base.data), form.getFieldsValue()).length === 0) return discard();
+    if (compareValues(base, form.getFieldsValue()).length === 0) return discard();
     confirmDiscard(discard);
   };
   const handleKeyDown = (event: KeyboardEvent) => {
@@ -111,7 +123,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
     <Form
       form={form}
       layout="vertical"
-      initialValues={{ ...toFormValues(original.data), etag: original.etag }}
+      initialValues={base}
       onFinish={submit}
       onValuesChange={draft.onValuesChange}
       onKeyDown={handleKeyDown}
@@ -121,7 +133,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
         restored={draft.restored}
         onDiscard={() => {
           draft.clear();
-          form.setFieldsValue({ ...toFormValues(base.data), etag: base.etag });
+          form.setFieldsValue(base);
         }}
       />
       <DepartmentFields />

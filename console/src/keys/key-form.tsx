@@ -13,6 +13,7 @@ import type { RecordFormProps } from '../ui/record-dialog.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useFormBase } from '../ui/use-form-base.ts';
 import { useFormHandle } from '../ui/use-form-dialog.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { ExpiryInput } from './expiry-input.tsx';
@@ -36,6 +37,7 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
   const notify = useNotify();
   const draft = useDraft<KeyValues>(`key-${original?.data.keyId ?? 'new'}`, form);
   const initialValues = original ? toFormValues(original) : NEW_KEY;
+  const { base, showTheirs } = useFormBase<Key, KeyValues>({ initialValues, form, draft, toFormValues });
   /** Returns the new key, or false if the user did not resolve a conflict. */
   const save = async (values: KeyValues): Promise<KeySecret | boolean> => {
     const record = toInput(values);
@@ -46,7 +48,7 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
       etag: form.getFieldValue('etag') ?? original.etag,
       save: (ifMatch) => api.updateKey({ ...record, status: values.status, keyId }, ifMatch),
       read: () => api.readKey(keyId),
-      showTheirs: (theirs) => form.setFieldsValue(toFormValues(theirs)),
+      showTheirs,
       getConflicts: (theirs) =>
         compareValues(toFormValues({ data: theirs, etag: '' }), values, t, { permissionNames, formatList }),
     });
@@ -78,9 +80,9 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
   // The record may be read only after the dialog has opened, so the dialog could not focus a field.
   useEffect(() => form.focusField('keyName'), [form]);
   const submit = () => {
-    const values = { ...initialValues, ...form.getFieldsValue(true) } as KeyValues;
+    const values = { ...base, ...form.getFieldsValue(true) } as KeyValues;
     const withStatus = (values: KeyValues) => ({ ...toInput(values), status: values.status });
-    if (!original || !isSameInput(withStatus(toFormValues(original)), withStatus(values))) return mutate(values);
+    if (!original || !isSameInput(withStatus(base), withStatus(values))) return mutate(values);
     draft.clear();
     notify.success(nothingChanged);
     onSaved();
@@ -89,7 +91,7 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
     <Form
       form={form}
       layout="vertical"
-      initialValues={initialValues}
+      initialValues={base}
       onFinish={submit}
       onValuesChange={draft.onValuesChange}
       className="keys-form"
@@ -128,7 +130,7 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
           rules={[
             {
               validator: async (_, time: string | null) => {
-                if (time && time !== original?.data.expiresTime && time <= formatTime(dayjs()))
+                if (time && time !== base.expiresTime && time <= formatTime(dayjs()))
                   throw new Error(t.expiresTimePast);
               },
             },

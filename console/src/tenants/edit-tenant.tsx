@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Button, Form } from 'antd';
-import { useRef, useState } from 'react';
+import { useRef } from 'react';
 import { Navigate, useNavigate, useParams } from 'react-router';
 import { api, type Tenant } from '../api.ts';
 import { ApiError } from '../http.ts';
@@ -16,11 +16,12 @@ import { isSameInput } from '../ui/record-diff.ts';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useFormBase } from '../ui/use-form-base.ts';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { getErrorField } from './error-field.ts';
 import { fieldTexts } from './field-texts.ts';
-import { type TenantValues, toFormValues, toInput } from './form-values.ts';
+import { type TenantValues, toInput, toFormValues as toTenantValues } from './form-values.ts';
 import { QuotaFields } from './quota-fields.tsx';
 import { RuleFields } from './rule-fields.tsx';
 import { ContactFields, NameFields, PackageFields, PeriodFields } from './tenant-fields.tsx';
@@ -51,6 +52,8 @@ export function EditTenant() {
 /** The ETag is a value of the form: a restored draft is saved against the version that it is based on. */
 type FormValues = TenantValues & { etag: string };
 
+const toFormValues = ({ data, etag }: Versioned<Tenant>): FormValues => ({ ...toTenantValues(data), etag });
+
 function EditForm({ original }: { original: Versioned<Tenant> }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
@@ -61,8 +64,13 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
   const saveTenant = useSaveTenant();
   const { id, tenantName, tenantId } = original.data;
   const [form] = Form.useForm<FormValues>();
-  const [initialValues] = useState<FormValues>(() => ({ ...toFormValues(original.data), etag: original.etag }));
   const draft = useDraft(`tenant-${id}`, form);
+  const { base, showTheirs } = useFormBase<Tenant, FormValues>({
+    initialValues: toFormValues(original),
+    form,
+    draft,
+    toFormValues,
+  });
   const isDirty = useRef(false);
   const detailPath = `/tenants/${id}`;
   const discardDraft = () => {
@@ -73,8 +81,8 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
     mutationFn: () => {
       const { etag, ...values } = form.getFieldsValue(true) as FormValues;
       return saveTenant(id, etag, values, (theirs) => {
-        form.setFieldsValue({ ...toFormValues(theirs.data), etag: theirs.etag });
-        discardDraft();
+        showTheirs(theirs);
+        isDirty.current = false;
       });
     },
     invalidates: affectedBy.tenants,
@@ -95,7 +103,7 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
   });
   const submit = () => {
     const { etag: _, ...values } = form.getFieldsValue(true) as FormValues;
-    if (!isSameInput(toInput(toFormValues(original.data)), toInput(values))) return save.mutate();
+    if (!isSameInput(toInput(base), toInput(values))) return save.mutate();
     notify.success(nothingChanged);
     discardDraft();
     setTimeout(() => isMounted() && navigate(detailPath));
@@ -118,7 +126,7 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
       form={form}
       layout="vertical"
       className="stack tenants-form"
-      initialValues={initialValues}
+      initialValues={base}
       onFinish={submit}
       onValuesChange={() => {
         isDirty.current = true;

@@ -11,6 +11,7 @@ import type { RecordFormProps } from '../ui/record-dialog.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
 import { uiTexts } from '../ui/texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useFormBase } from '../ui/use-form-base.ts';
 import { useFormHandle } from '../ui/use-form-dialog.ts';
 import { useKindLabel } from '../ui/use-kind-label.ts';
 import { useNotify } from '../ui/use-notify.ts';
@@ -35,6 +36,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
   const notify = useNotify();
   const draft = useDraft<WebhookValues>(`webhook-${original?.data.id ?? 'new'}`, form);
   const initialValues = original ? toFormValues(original) : NEW_WEBHOOK;
+  const { base, showTheirs } = useFormBase<Webhook, WebhookValues>({ initialValues, form, draft, toFormValues });
   /** Returns the secret of a new webhook, or false if the user did not resolve a conflict. */
   const save = async (values: WebhookValues): Promise<WebhookSecret | boolean> => {
     const record = toInput(values);
@@ -45,7 +47,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
       etag: form.getFieldValue('etag') ?? original.etag,
       save: (ifMatch) => api.updateWebhook({ ...record, id }, ifMatch),
       read: () => api.readWebhook(id),
-      showTheirs: (theirs) => form.setFieldsValue(toFormValues(theirs)),
+      showTheirs,
       getConflicts: (theirs) =>
         compareValues(toFormValues({ data: theirs, etag: '' }), values, t, (kinds) => formatList(kinds.map(kindLabel))),
     });
@@ -76,8 +78,8 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
   // The record may be read only after the dialog has opened, so the dialog could not focus a field.
   useEffect(() => form.focusField('name'), [form]);
   const submit = () => {
-    const values = { ...initialValues, ...form.getFieldsValue(true) } as WebhookValues;
-    if (!original || !isSameInput(toInput(toFormValues(original)), toInput(values))) return mutate(values);
+    const values = { ...base, ...form.getFieldsValue(true) } as WebhookValues;
+    if (!original || !isSameInput(toInput(base), toInput(values))) return mutate(values);
     draft.clear();
     notify.success(nothingChanged);
     onSaved();
@@ -86,7 +88,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
     <Form
       form={form}
       layout="vertical"
-      initialValues={initialValues}
+      initialValues={base}
       onFinish={submit}
       onValuesChange={draft.onValuesChange}
       className="webhooks-form"

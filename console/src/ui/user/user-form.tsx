@@ -15,6 +15,7 @@ import type { RecordFormProps } from '../record-dialog.tsx';
 import { isSameInput } from '../record-diff.ts';
 import { uiTexts } from '../texts.ts';
 import { useApiMutation } from '../use-api-mutation.ts';
+import { useFormBase } from '../use-form-base.ts';
 import { useFormHandle } from '../use-form-dialog.ts';
 import { useNotify } from '../use-notify.ts';
 import type { Credentials } from './new-credentials.tsx';
@@ -45,9 +46,10 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
     `user-${userTenantId}-${original?.data.userId ?? (deptId ? `new-${deptId}` : 'new')}`,
     form,
   );
-  const initialValues: Partial<UserFormValues> = original
+  const initialValues: UserFormValues = original
     ? toFormValues(original)
-    : { status: '0', role: 'member', deptId: deptId ?? null, deptIds: [] };
+    : { userName: '', status: '0', role: 'member', deptId: deptId ?? null, deptIds: [] };
+  const { base, showTheirs } = useFormBase<User, UserFormValues>({ initialValues, form, draft, toFormValues });
   /** Returns false if the user did not resolve a conflict. */
   const save = async (values: UserFormValues): Promise<boolean> => {
     setLimitError(undefined);
@@ -69,7 +71,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
           await readNames(names, [theirs.data.deptId, ...theirs.data.deptIds, ...getDepartmentIds(values)]);
         return theirs;
       },
-      showTheirs: (theirs) => form.setFieldsValue(toFormValues(theirs)),
+      showTheirs,
       getConflicts: (theirs) =>
         compareValues(toFormValues({ data: theirs, etag: '' }), values, t, { names, formatList }),
     });
@@ -111,9 +113,8 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
   // The record may be read only after the dialog has opened, so the dialog could not focus a field.
   useEffect(() => form.focusField('userName'), [form]);
   const submit = () => {
-    const values = { ...initialValues, ...form.getFieldsValue(true) } as UserFormValues;
-    if (!original || !isSameInput(toInput(toFormValues(original), userTenantId), toInput(values, userTenantId)))
-      return mutate(values);
+    const values = { ...base, ...form.getFieldsValue(true) } as UserFormValues;
+    if (!original || !isSameInput(toInput(base, userTenantId), toInput(values, userTenantId))) return mutate(values);
     draft.clear();
     notify.success(nothingChanged);
     onSaved();
@@ -124,7 +125,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
     <Form
       form={form}
       layout="vertical"
-      initialValues={initialValues}
+      initialValues={base}
       onFinish={submit}
       onValuesChange={draft.onValuesChange}
       className="user-form"
