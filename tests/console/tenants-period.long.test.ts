@@ -1,6 +1,7 @@
 // Only with test:long: it covers the service period and the lists of tenants; home.test.ts covers a renewal, tenants.test.ts the list.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Locator } from 'playwright-core';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import { expectNoAxeViolations, logInOnPage, navigate, PHONE } from '../support/console.ts';
 import { waitFor } from '../support/wait.ts';
@@ -188,6 +189,43 @@ test('the list shows used and allowed users; the limit is changed in a dialog', 
   await dialog.getByRole('button', { name: '保存' }).click();
   await page.getByText('2 / 不限').waitFor();
   assert.equal((await readTenant(company.id)).accountCount, -1);
+});
+
+test('after a conflict, the dialogs for the user limit and the renewal show the version of the other administrator', async () => {
+  const id = await createTenant({ tenantName: '冲突公司', accountCount: 5, endTime: '2099-01-31' });
+  await logInOnPage(page, {}, `/tenants/${id}`);
+  const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
+  /** Saves while another administrator changes the tenant, and chooses their version. */
+  const useTheirs = async (save: Locator, change: object) => {
+    await root.patch(`/system/tenant-api/${id}`, change);
+    await save.click();
+    await conflict.getByRole('button', { name: '使用对方的版本' }).click();
+    await conflict.waitFor({ state: 'hidden' });
+  };
+  await page.getByRole('button', { name: '调整名额：冲突公司' }).click();
+  const limitDialog = page.getByRole('dialog', { name: '调整“冲突公司”的用户名额' });
+  const limit = limitDialog.getByLabel('用户名额');
+  const save = limitDialog.getByRole('button', { name: '保存' });
+  await limit.fill('30');
+  await useTheirs(save, { accountCount: 20 });
+  assert.equal(await limit.inputValue(), '20');
+  await limit.fill('40');
+  await useTheirs(save, { accountCount: -1 });
+  assert.equal(await limitDialog.getByLabel('不限').isChecked(), true);
+  await limitDialog.getByLabel('不限').uncheck();
+  await limit.fill('5');
+  await save.click();
+  await page.getByText('“冲突公司”的用户名额已调整为 5').waitFor();
+  await limitDialog.waitFor({ state: 'hidden' });
+  assert.equal((await readTenant(id)).accountCount, 5);
+
+  await page.getByRole('button', { name: '续期：冲突公司' }).click();
+  const renewal = page.getByRole('dialog', { name: '为“冲突公司”续期' });
+  await renewal.getByLabel('+1 个月（至 2099-02-28）').check();
+  await useTheirs(renewal.getByRole('button', { name: '续期' }), { endTime: '2099-06-30' });
+  assert.equal(await renewal.getByLabel('+1 年（至 2100-06-30）').isChecked(), true);
+  await renewal.getByLabel('指定日期').check();
+  assert.equal(await renewal.getByLabel('结束日期').inputValue(), '2100-06-30');
 });
 
 test('a member cannot open the tenants screen', async () => {

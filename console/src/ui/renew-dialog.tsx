@@ -20,6 +20,15 @@ interface Values {
   date: string | null;
 }
 
+/** The dates until which a tenant can be renewed with one click. A tenant without an end date has none. */
+const getQuickEnds = ({ endTime }: Tenant) =>
+  endTime && { month: getRenewedEnd(endTime, 1), year: getRenewedEnd(endTime, 12) };
+
+function toFormValues(tenant: Tenant): Values {
+  const ends = getQuickEnds(tenant);
+  return ends ? { by: 'year', date: ends.year } : { by: 'date', date: null };
+}
+
 /** Renews a tenant by a month, by a year, or until a date. */
 export default function RenewDialog({ tenant, onClose }: TenantDialogProps) {
   const t = useTexts(tenantTexts);
@@ -32,6 +41,7 @@ export default function RenewDialog({ tenant, onClose }: TenantDialogProps) {
     label: t.endTime,
     format: (date) => date ?? t.noEndDate,
     successMessage: (date) => t.renewed(name, date ?? t.noEndDate),
+    showTheirs: (theirs) => form.setFieldsValue(toFormValues(theirs)),
     onClose: () => setOpen(false),
   });
   return (
@@ -49,7 +59,7 @@ export default function RenewDialog({ tenant, onClose }: TenantDialogProps) {
       afterClose={onClose}
     >
       {original ? (
-        <RenewForm key={original.endTime} form={form} tenant={original} onSave={save} />
+        <RenewForm form={form} tenant={original} onSave={save} />
       ) : error ? (
         <LoadError error={error} onRetry={refetch} />
       ) : (
@@ -65,10 +75,11 @@ interface FormProps {
   onSave: (date: string) => void;
 }
 
-function RenewForm({ form, tenant: { startTime, endTime }, onSave }: FormProps) {
+function RenewForm({ form, tenant, onSave }: FormProps) {
   const t = useTexts(tenantTexts);
   const by = Form.useWatch('by', form);
-  const ends = endTime && { month: getRenewedEnd(endTime, 1), year: getRenewedEnd(endTime, 12) };
+  const { startTime, endTime } = tenant;
+  const ends = getQuickEnds(tenant);
   const quick = ends
     ? [
         { value: 'month', label: t.oneMonth(ends.month) },
@@ -79,7 +90,7 @@ function RenewForm({ form, tenant: { startTime, endTime }, onSave }: FormProps) 
     <Form<Values>
       form={form}
       layout="vertical"
-      initialValues={{ by: ends ? 'year' : 'date', date: ends ? ends.year : null }}
+      initialValues={toFormValues(tenant)}
       onFinish={({ by, date }) => onSave(ends && by !== 'date' ? ends[by] : (date as string))}
     >
       <FocusFirstField />

@@ -19,11 +19,14 @@ interface Options<F extends Field> {
   label: string;
   format: (value: Tenant[F]) => string;
   successMessage: (value: Tenant[F]) => string;
+  /** Fills the form with the other user's version. */
+  showTheirs: (theirs: Tenant) => void;
   onClose: () => void;
 }
 
 /** Reads a tenant for a dialog and changes one field of it. */
-export function usePatchTenant<F extends Field>({ id, field, label, format, successMessage, onClose }: Options<F>) {
+export function usePatchTenant<F extends Field>(options: Options<F>) {
+  const { id, field, label, format, successMessage, showTheirs, onClose } = options;
   const { nothingChanged } = useTexts(uiTexts);
   const notify = useNotify();
   const saveOrResolve = useConflictDialog();
@@ -52,7 +55,10 @@ export function usePatchTenant<F extends Field>({ id, field, label, format, succ
           }
         },
         read: () => api.readTenant(id),
-        showTheirs: setTheirs,
+        showTheirs: (current) => {
+          setTheirs(current);
+          showTheirs(current.data);
+        },
         getConflicts: (data) => [{ field: label, theirs: format(data[field]), mine: format(value) }],
       });
     },

@@ -15,6 +15,11 @@ interface Values {
   unlimited: boolean;
 }
 
+const toFormValues = ({ accountCount }: Tenant): Values => ({
+  limit: accountCount === -1 ? null : accountCount,
+  unlimited: accountCount === -1,
+});
+
 /** Changes how many users a tenant may have. */
 export default function UserLimitDialog({ tenant, onClose }: TenantDialogProps) {
   const t = useTexts(tenantTexts);
@@ -28,6 +33,7 @@ export default function UserLimitDialog({ tenant, onClose }: TenantDialogProps) 
     label: t.userLimit,
     format,
     successMessage: (count) => t.userLimitChanged(name, format(count)),
+    showTheirs: (theirs) => form.setFieldsValue(toFormValues(theirs)),
     onClose: () => setOpen(false),
   });
   return (
@@ -45,7 +51,7 @@ export default function UserLimitDialog({ tenant, onClose }: TenantDialogProps) 
       afterClose={onClose}
     >
       {original ? (
-        <UserLimitForm key={original.accountCount} form={form} tenant={original} onSave={save} />
+        <UserLimitForm form={form} tenant={original} onSave={save} />
       ) : error ? (
         <LoadError error={error} onRetry={refetch} />
       ) : (
@@ -61,23 +67,23 @@ interface FormProps {
   onSave: (accountCount: number) => void;
 }
 
-function UserLimitForm({ form, tenant: { tenantId, accountCount }, onSave }: FormProps) {
+function UserLimitForm({ form, tenant, onSave }: FormProps) {
   const t = useTexts(tenantTexts);
-  const filter = { tenantId, fields: 'summary' } as const;
+  const filter = { tenantId: tenant.tenantId, fields: 'summary' } as const;
   const { data } = useQuery({
     queryKey: queryKeys.tenants.list(filter),
     queryFn: ({ signal }) => api.listTenants(filter, signal),
     staleTime: 0,
   });
   const used = data?.data.rows[0]?.users;
-  const isUnlimited = Form.useWatch('unlimited', form) ?? accountCount === -1;
+  const isUnlimited = Form.useWatch('unlimited', form) ?? tenant.accountCount === -1;
   const limit = Form.useWatch('limit', form);
   const isBelowUsed = !isUnlimited && used !== undefined && limit != null && limit < used;
   return (
     <Form<Values>
       form={form}
       layout="vertical"
-      initialValues={{ limit: accountCount === -1 ? null : accountCount, unlimited: accountCount === -1 }}
+      initialValues={toFormValues(tenant)}
       onFinish={({ limit, unlimited }) => onSave(unlimited ? -1 : (limit as number))}
     >
       <FocusFirstField />
