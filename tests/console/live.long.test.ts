@@ -7,6 +7,7 @@ import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, credentialsOf, row, tree } from './departments-page.ts';
 import { startLive } from './live-page.ts';
+import { waitUntilSettled } from './page-actions.ts';
 
 const { service, logInLive } = await startLive(await startConsole());
 
@@ -58,6 +59,40 @@ test('an open form keeps what was typed when someone else saves the same record,
   assert.equal(await page.getByLabel('部门名称').inputValue(), '营销部');
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByRole('dialog').filter({ hasText: '内容已被他人修改' }).waitFor();
+});
+
+test('a renewal while a dialog is open is shown on the page behind it, and is a conflict when the dialog is saved', async () => {
+  const { admin } = await createCompany(service);
+  const child = await service.createTenant({ tenantName: '分公司', endTime: '2099-01-31' }, admin);
+  const page = await logInLive(credentialsOf(admin), `/tenants/${child.id}`);
+  await page.getByRole('button', { name: '续期：分公司' }).click();
+  const dialog = page.getByRole('dialog', { name: '为“分公司”续期' });
+  await dialog.getByText('当前结束日期：2099-01-31').waitFor();
+  expectOk(await admin.patch(`/system/tenant-api/${child.id}`, { endTime: '2099-06-30' }));
+  await page.locator('.tenants-period', { hasText: '2099-06-30' }).waitFor();
+  await waitUntilSettled(page);
+  assert.equal(
+    await dialog.getByText('当前结束日期：2099-01-31').count(),
+    1,
+    'the dialog keeps the version it has read',
+  );
+  await dialog.getByRole('button', { name: '续期' }).click();
+  const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
+  await conflict.getByRole('row', { name: '结束日期 2099-06-30 2100-01-31' }).waitFor();
+  await conflict.getByRole('button', { name: '使用对方的版本' }).click();
+  await dialog.getByText('当前结束日期：2099-06-30').waitFor();
+  await dialog.getByRole('button', { name: '续期' }).click();
+  await page.getByText('“分公司”已续期至 2100-06-30').waitFor();
+});
+
+test('the page of a tenant that another administrator deletes says so', async () => {
+  const { admin } = await createCompany(service);
+  const child = await service.createTenant({ tenantName: '旧分公司' }, admin);
+  const page = await logInLive(credentialsOf(admin), `/tenants/${child.id}`);
+  await page.getByRole('heading', { level: 1, name: '旧分公司' }).waitFor();
+  expectOk(await admin.delete(`/system/tenant-api/${child.id}`));
+  await page.getByRole('alert').filter({ hasText: '“旧分公司”已被删除' }).waitFor();
+  assert.equal(await page.getByRole('heading', { level: 1, name: '旧分公司' }).count(), 0);
 });
 
 test('a user whose tenant is disabled sees the reason at once', async () => {
