@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import readline from 'node:readline';
 import { raw, type Sql, type Tx } from './driver.ts';
 import { StartupError } from './startup-error.ts';
 import { ROOT_TENANT } from './tenant-scope.ts';
@@ -128,8 +127,6 @@ async function importTable(
   expected: { rows: number; sha256: string },
 ): Promise<void> {
   const hash = createHash('sha256');
-  const input = fs.createReadStream(fileOf(folder, name));
-  input.on('data', (bytes) => hash.update(bytes));
   let chunk: string[] = [];
   let length = 0;
   let tenantId: string | undefined;
@@ -143,7 +140,7 @@ async function importTable(
     length = 0;
   };
   let rows = 0;
-  for await (const line of readline.createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of readLines(fileOf(folder, name), (bytes) => hash.update(bytes))) {
     // Rows of the table tenants are inserted as 000000, which sees all of its descendants. Rows of other tables are inserted as
     // their own tenant.
     const owner =
@@ -164,6 +161,22 @@ async function importTable(
       `The file ${name}.ndjson differs from what was exported. Export again, or copy the folder again.`,
     );
   }
+}
+
+/**
+ * Yields the lines of a file, and passes its bytes to `onBytes`. Only \n ends a line: Node's readline may also end one at U+2028
+ * and U+2029, which a name may contain.
+ */
+async function* readLines(file: string, onBytes: (bytes: Buffer) => void): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of fs.createReadStream(file) as AsyncIterable<Buffer>) {
+    onBytes(bytes);
+    const lines = `${rest}${decoder.decode(bytes, { stream: true })}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 function readManifest(folder: string): Manifest {

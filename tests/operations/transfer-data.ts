@@ -18,6 +18,8 @@ async function write(response: Promise<ApiResponse>): Promise<void> {
 async function fill(admin: Client): Promise<void> {
   const top = await admin.createDepartment({ deptName: '总部', leader: '张三' });
   const child = await admin.createDepartment({ parentId: top, deptName: '研发/测试 "中心"' });
+  // PostgreSQL writes these line separators to JSON as they are.
+  await admin.createDepartment({ parentId: child, deptName: '一\u2028二\u2029三' });
   // This parent has a greater id than its child.
   const above = await admin.createDepartment({ deptName: '上级' });
   await write(admin.put(DEPT, { deptId: top, parentId: above, deptName: '总部 2' }));
