@@ -111,7 +111,7 @@ export async function serveInWorkers(
 }
 
 export class Worker {
-  /** Resolves to the exit code or the signal. */
+  /** Resolves to the exit code or the signal, or to why the process could not be created. */
   readonly exited: Promise<string>;
   private readonly process: ChildProcess;
   /**
@@ -126,14 +126,18 @@ export class Worker {
     this.process.on('message', (message: WorkerMessage) => {
       if (message === 'accepted') this.unacknowledged.shift()?.destroy();
     });
-    // A worker that cannot receive messages is useless.
-    this.process.on('error', () => this.process.kill('SIGKILL'));
-    this.exited = new Promise((resolve) =>
+    this.exited = new Promise((resolve) => {
       this.process.once('exit', (code, signal) => {
         for (const socket of this.unacknowledged) socket.destroy();
         resolve(String(signal ?? code));
-      }),
-    );
+      });
+      this.process.on('error', (error) => {
+        // A process that could not be created, because there are too many, never exits.
+        if (this.process.pid === undefined) resolve(error.message);
+        // A worker that cannot receive messages is useless.
+        else this.process.kill('SIGKILL');
+      });
+    });
   }
 
   /** Waits for a message. Rejects if the worker exits first. */

@@ -7,6 +7,7 @@ import { isAlive } from '../../db/embedded/processes.ts';
 import { readConfig } from '../../server/config.ts';
 import { serveMetrics } from '../../server/metrics/endpoint.ts';
 import { serveSockets } from '../../server/process/serve.ts';
+import { Worker } from '../../server/process/workers.ts';
 import { connectWithoutDeadline, createDatabase, NO_DEADLINES } from '../support/database.ts';
 import { DURATIONS, type Scraped, scrape } from '../support/metrics.ts';
 import { logIn, startOnDatabase } from '../support/process.ts';
@@ -182,6 +183,21 @@ test('when a worker is killed with connections handed to it, no client waits ind
     if (!['counter', 'histogram'].includes(types.get(metric) ?? types.get(name) ?? '')) continue;
     assert.ok((after.sum(name, labels) ?? 0) >= value, `${name} ${JSON.stringify(labels)} fell from ${value}`);
   }
+});
+
+test('a worker whose process cannot be created counts as exited, so that another one is started', async () => {
+  const { execPath } = process;
+  process.execPath = '/nonexistent/node';
+  let worker: Worker;
+  try {
+    worker = new Worker(undefined);
+  } finally {
+    process.execPath = execPath;
+  }
+  let message = '';
+  worker.receive('started').catch((error: Error) => (message = error.message));
+  await waitFor('the start has failed', () => message);
+  assert.match(message, /^worker exited \(.*ENOENT/);
 });
 
 test('a client that half-closes its connection after the request gets a response', async () => {
