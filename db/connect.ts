@@ -185,7 +185,25 @@ export async function withEmbedded<T>(
   try {
     return await work(server);
   } finally {
-    if (!server.adopted) await server.stop();
+    // If others use it by now, it keeps running: a service stops it, and otherwise the next start adopts it.
+    if (!server.adopted && !(await hasOtherClients(server))) await server.stop();
+  }
+}
+
+/** Whether another process is connected, such as a service that was started meanwhile. */
+async function hasOtherClients({ socketDir, password }: EmbeddedServer): Promise<boolean> {
+  const superuser = connectOwner({ host: socketDir, database: 'postgres', username: 'postgres', password });
+  try {
+    // Connections of this process have its name. They are closed, but PostgreSQL may not have noticed yet.
+    const others = await superuser`
+      select from pg_stat_activity
+      where backend_type = 'client backend' and application_name <> current_setting('application_name')`;
+    return others.length > 0;
+  } catch {
+    // It has stopped, or its password file is wrong. Either way nobody else is connected through it.
+    return false;
+  } finally {
+    await superuser.end({ timeout: 1 });
   }
 }
 

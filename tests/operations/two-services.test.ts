@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDatabase } from '../../db/connect.ts';
+import { openDatabase, withEmbedded } from '../../db/connect.ts';
 import { StartupError } from '../../db/startup-error.ts';
 import { NO_DEADLINES } from '../support/database.ts';
-import { assertStopped, usedDataFolder } from '../support/process.ts';
+import { assertStopped, postgresOf, startWithoutDeadlines, usedDataFolder } from '../support/process.ts';
 
 test('a second service on the same data folder fails, and the first one keeps its database', async () => {
   const dataDir = await usedDataFolder();
@@ -21,4 +21,21 @@ test('a second service on the same data folder fails, and the first one keeps it
   await first.close();
   await assertStopped(dataDir);
   await (await open()).close();
+});
+
+test('a command that has started PostgreSQL does not stop it while a service uses it', async () => {
+  const dataDir = await usedDataFolder();
+  const { run, pid } = await withEmbedded({ dataDir }, async () => {
+    const run = startWithoutDeadlines(dataDir);
+    await run.ready();
+    return { run, pid: postgresOf(dataDir).pid };
+  });
+  assert.equal(postgresOf(dataDir).pid, pid);
+  await (await run.admin()).createDepartment();
+  assert.doesNotMatch(run.stderr, /PostgreSQL has stopped/);
+  assert.equal(await run.stop(), 0, run.stderr);
+  await assertStopped(dataDir);
+  // Nobody else uses the next one.
+  await withEmbedded({ dataDir }, async ({ adopted }) => assert.equal(adopted, false));
+  await assertStopped(dataDir);
 });
