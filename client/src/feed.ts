@@ -47,13 +47,17 @@ export async function* pollChanges(
   { after = '0', tenantId, below, limit = 500, wait = 20, signal }: LongPollOptions,
 ): AsyncGenerator<FeedEvent, void> {
   const connection = reconnecting(signal);
-  let cursor = after;
-  for (;;) {
-    const params = { after: cursor, tenantId, below, limit, wait };
+  const read = async (position: string, waitSeconds: number) => {
+    const params = { after: position, tenantId, below, limit, wait: waitSeconds };
     const page = await connection.attempt(() =>
-      call('readChanges', params, { signal, timeoutMs: wait * 1000 + GRACE_MS }),
+      call('readChanges', params, { signal, timeoutMs: waitSeconds * 1000 + GRACE_MS }),
     );
-    const { rows, next } = page.data as { rows: Change[]; next: string };
+    return page.data as { rows: Change[]; next: string };
+  };
+  // Find out the position first: `latest` would be another one after a restart, and also when a request is repeated.
+  let cursor = after === 'latest' ? (await read(after, 0)).next : after;
+  for (;;) {
+    const { rows, next } = await read(cursor, wait);
     for (const [n, change] of rows.entries()) {
       signal?.throwIfAborted();
       yield { change, cursor: n === rows.length - 1 ? next : cursor };

@@ -9,6 +9,7 @@ import {
   verifyWebhook,
   WebhookVerificationError,
 } from '../../client/src/main.ts';
+import { DEPTS } from '../support/expect.ts';
 import { Receiver } from '../support/receiver.ts';
 import { FAST_WEBHOOK_POLLING, PASSWORD, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
@@ -92,6 +93,28 @@ test('long polling repeats at most one response after a crash: the cursor advanc
   // The response may have begun with a change of the tenant, so only the order is certain.
   assert.ok(['a', 'b'].includes(String((await after(cursors[0])).at(0))));
   assert.deepEqual(await after(cursors[2]), cursors[2] === cursors[1] ? ['c'] : ['d']);
+});
+
+test('long polling from `latest` yields cursors from which nothing is missed after a crash', async () => {
+  let onWait = () => {};
+  const waiting = new Promise<void>((resolve) => (onWait = resolve));
+  const { admin, client } = await createFeed({
+    fetch(url, init) {
+      if (String(url).includes('wait=20')) onWait();
+      return fetch(url, init);
+    },
+  });
+  await admin.createDepartment({ deptName: 'before' });
+  const reading = take(client.changes({ after: 'latest' }), 1);
+  await waiting;
+  // One batch, so that both changes are in one response.
+  const departments = ['a', 'b'].map((deptName) => ({ ref: deptName, deptName }));
+  const { code, text } = await admin.post(`${DEPTS}/bulk`, { parentId: 0, departments });
+  assert.equal(code, 200, text);
+  const { names, cursor } = await reading;
+  assert.deepEqual(names, ['a']);
+  // The program crashed after the first change: the response is repeated.
+  assert.deepEqual((await take(client.changes({ after: cursor }), 2)).names, ['a', 'b']);
 });
 
 /** Passes on one whole event and a part of the next one, then fails as a lost connection does. */
