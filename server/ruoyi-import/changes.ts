@@ -52,6 +52,23 @@ export function compare<P extends Planned<object>>(
   return result;
 }
 
+/**
+ * Leaves out a reference to a record that Banyan does not have, such as a leader whom a pool of accounts refuses. It is then not
+ * stored as imported either, so a later run sets it.
+ */
+export function withoutUnknown<K extends string, P extends Planned<{ [key in K]?: string | null }>>(
+  planned: readonly P[],
+  key: K,
+  isKnown: (id: string) => boolean,
+): P[] {
+  return planned.map((each) => {
+    const reference = each.values[key];
+    if (reference === undefined || reference === null || isKnown(reference)) return each;
+    const { [key]: _, ...values } = each.values;
+    return { ...each, values };
+  });
+}
+
 /** Indexes records by external id. Several deleted ones may share an id with one that exists, which comes first. */
 export function indexExisting<E extends Existing>(existing: readonly E[]): Map<string, E> {
   const byId = new Map<string, E>();

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import { ApiError } from '../http/errors.ts';
-import { changedKeys, compare, type Existing, indexExisting } from './changes.ts';
+import { changedKeys, compare, type Existing, indexExisting, withoutUnknown } from './changes.ts';
 import { Findings } from './findings.ts';
 import { type PlanOptions, planRecords, type RecordPlan, type TenantRows } from './record-plan.ts';
 import { describeRoles, indexLinks } from './roles.ts';
@@ -187,15 +187,18 @@ async function writeRecords(target: Target, plan: RecordPlan, before: State, res
   const first = compare(plan.departments, before.departments, before.importedValues.department);
   result.departments.created = await createDepartments(target, first.missing, before);
   let state = await readState(target.db, target.tenantId);
-  const people = compare(plan.users, state.users, state.importedValues.user);
-  result.users.created = await createMissingUsers(target, people.missing, idsOf(state.departments));
+  const deptIds = idsOf(state.departments);
+  const users = withoutUnknown(plan.users, 'dept', (id) => deptIds.has(id));
+  const people = compare(users, state.users, state.importedValues.user);
+  result.users.created = await createMissingUsers(target, people.missing, deptIds);
   if (result.users.created > 0) state = await readState(target.db, target.tenantId);
-  const ids = { departments: idsOf(state.departments), users: idsOf(state.users) };
-  const { changed } = compare(plan.departments, state.departments, state.importedValues.department);
+  const ids = { departments: deptIds, users: idsOf(state.users) };
+  const departments = withoutUnknown(plan.departments, 'leaderUser', (id) => ids.users.has(id));
+  const { changed } = compare(departments, state.departments, state.importedValues.department);
   const created = new Set(first.missing.map(({ id }) => id));
   await changeDepartments(target, changed, ids);
   result.departments.changed = changed.filter(({ planned }) => !created.has(planned.id)).length;
-  result.users.changed = await changeUsers(target, people.changed, ids.departments, state.importedValues.user);
+  result.users.changed = await changeUsers(target, people.changed, deptIds, state.importedValues.user);
   countUnchanged(result);
 }
 
@@ -207,8 +210,21 @@ const idsOf = (existing: readonly Existing[]): Map<string, string> =>
   );
 
 function countPreview(plan: RecordPlan, state: State, result: TenantResult): void {
-  const departments = compare(plan.departments, state.departments, state.importedValues.department);
-  const users = compare(plan.users, state.users, state.importedValues.user);
+  // Everything that is planned will exist, except for what was deleted in Banyan.
+  const isKept = (existing: readonly Existing[]) => {
+    const byId = indexExisting(existing);
+    return (id: string) => !byId.get(id)?.isDeleted;
+  };
+  const departments = compare(
+    withoutUnknown(plan.departments, 'leaderUser', isKept(state.users)),
+    state.departments,
+    state.importedValues.department,
+  );
+  const users = compare(
+    withoutUnknown(plan.users, 'dept', isKept(state.departments)),
+    state.users,
+    state.importedValues.user,
+  );
   Object.assign(result.departments, { created: departments.missing.length, changed: departments.changed.length });
   Object.assign(result.users, { created: users.missing.length, changed: users.changed.length });
   countUnchanged(result);

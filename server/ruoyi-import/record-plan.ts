@@ -15,8 +15,8 @@ export interface DeptValues {
   deptName: string;
   orderNum: number;
   leader: string | null;
-  /** The user who leads it; then `leader` is null. */
-  leaderUser: string | null;
+  /** The user who leads it; then `leader` is null. Missing if Banyan does not have the user. */
+  leaderUser?: string | null;
   phone: string | null;
   email: string | null;
   status: '0' | '1';
@@ -30,7 +30,8 @@ export interface UserValues {
   email: string | null;
   phone: string | null;
   status: '0' | '1';
-  dept: string | null;
+  /** Missing if Banyan does not have the department. */
+  dept?: string | null;
   administrator: boolean;
   /** A digest of the hash: it shows that the password changed in RuoYi. */
   password: string;

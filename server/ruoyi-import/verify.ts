@@ -44,7 +44,9 @@ export function compareWithPlan(
       result.matching++;
       return;
     }
-    const isExplained = reported.has(record) || (actual !== undefined && importedPlace === expected);
+    const isExplained =
+      reported.has(record) ||
+      (actual !== undefined && (importedPlace === expected || reported.has(`department ${expected}`)));
     const place = actual === undefined ? 'is missing' : `is in ${actual} instead of ${expected}`;
     (isExplained ? result.explained : result.unexplained).push(`${record} ${place}`);
   };

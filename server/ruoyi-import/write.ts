@@ -134,7 +134,7 @@ const createUserChunk = (
       users: users.map(({ id, passwordHash, values: { dept, administrator, password: _, ...fields } }) => ({
         ...{ ...fields, ref: id, source: SOURCE, externalId: id, passwordHash },
         roles: [administrator ? ('admin' as const) : ('member' as const)],
-        deptId: dept === null ? null : (deptIds.get(dept) ?? null),
+        deptId: idOf(dept, deptIds),
       })),
     };
     // Accounts beyond the limit exist already, in RuoYi.
@@ -159,7 +159,7 @@ export const changeDepartments = (
     const { parent, leaderUser, ...fields } = values;
     const patch: Record<string, unknown> = pick(fields, keys);
     if (keys.includes('parent')) patch.parentId = parent === null ? '0' : (ids.departments.get(parent) ?? '-1');
-    if (keys.includes('leaderUser')) patch.leaderId = leaderUser === null ? null : (ids.users.get(leaderUser) ?? null);
+    if (keys.includes('leaderUser')) patch.leaderId = idOf(leaderUser, ids.users);
     const options = { ifMatch: undefined, maxLevels: target.maxLevels, allowDisabled: true };
     await patchDepartment(tx, callerOf(target), id, patch, options);
     return undefined;
@@ -175,7 +175,7 @@ export const changeUsers = (
   applyChanges(target, 'user', changed, async (tx, { planned: { id: ruoyiId, values, passwordHash }, id, keys }) => {
     const { dept, administrator, password, ...fields } = values;
     const patch: Record<string, unknown> = pick(fields, keys);
-    if (keys.includes('dept')) patch.deptId = dept === null ? null : (deptIds.get(dept) ?? null);
+    if (keys.includes('dept')) patch.deptId = idOf(dept, deptIds);
     if (keys.includes('administrator')) patch.roles = [administrator ? 'admin' : 'member'];
     const caller = callerOf(target);
     if (Object.keys(patch).length > 0) await patchUser(tx, caller, id, patch, { ifMatch: undefined });
@@ -183,6 +183,9 @@ export const changeUsers = (
     const digestBefore = String(importedValues.get(ruoyiId)?.password ?? '');
     return (await replaceImportedHash(tx, caller, id, { digestBefore, passwordHash })) ? undefined : 'passwordKept';
   });
+
+const idOf = (externalId: string | null | undefined, ids: ReadonlyMap<string, string>): string | null =>
+  (externalId && ids.get(externalId)) || null;
 
 const pick = (values: object, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key)));

@@ -7,7 +7,7 @@ import { connectForeign } from '../../db/driver.ts';
 import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
 import { afterFile } from '../support/cleanup.ts';
 import { NO_DEADLINES } from '../support/database.ts';
-import { expectOk, read, resultOf, TENANTS, USERS } from '../support/expect.ts';
+import { CHANGES, DEPTS, expectOk, read, resultOf, TENANTS, USERS } from '../support/expect.ts';
 import { fillRuoyi, insertStatement, RUOYI_PASSWORD, ruoyiHash } from '../support/ruoyi.ts';
 import { createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 import { CODE, d, dept, personOf, u, withDefects } from './ruoyi-defects.ts';
@@ -101,4 +101,44 @@ test('users that do not fit into a pool of accounts are reported, and the pool i
   expectOk(await root.put(`/system/quota-api/accounts?tenantId=${above.tenantId}`, { total: 20, pooled: true }));
   assert.deepEqual((await run(ruoyi.url)).found('refused'), []);
   assert.equal((await read(root, `${USERS}/list?tenantId=${CODE}`)).total, 8);
+});
+
+/** Returns the record in Banyan that has this id in RuoYi. */
+const find = (path: string, externalId: string) => read(root, `${path}/external/ruoyi/${externalId}?tenantId=${CODE}`);
+
+const setPool = async (tenantId: string, total: number) =>
+  expectOk(await root.put(`/system/quota-api/accounts?tenantId=${tenantId}`, { total, pooled: true }));
+
+test('a leader whom a pool refuses at first leads the department after a later run', async () => {
+  const { tenantParent } = (await read(root, `${TENANTS}/list?tenantId=${CODE}`)).rows[0];
+  await setPool(tenantParent, 1);
+  await ruoyi.run(insertStatement('sys_user', [person(9)]));
+  await ruoyi.run(`update sys_dept set leader = '${u(9)}' where dept_id = '${d(1)}'`);
+  const first = await run(ruoyi.url);
+  assert.deepEqual(first.found('refused'), [`user ${u(9)}`], first.output);
+  assert.equal((await find(DEPTS, d(1))).leaderId, null);
+  await setPool(tenantParent, 20);
+  const second = await run(ruoyi.url);
+  assert.deepEqual(second.found('refused'), [], second.output);
+  assert.equal((await find(DEPTS, d(1))).leaderId, (await find(USERS, u(9))).userId);
+});
+
+test('users of a department that was deleted in Banyan belong to it after a later run, once it is restored', async () => {
+  const { deptId } = await find(DEPTS, d(5));
+  expectOk(await root.delete(`${DEPTS}/${deptId}?tenantId=${CODE}`));
+  const [deletion] = (await read(root, `${CHANGES}/list?tenantId=${CODE}&limit=1`)).rows;
+  await ruoyi.run(insertStatement('sys_user', [person(10, { dept_id: d(5) })]));
+  await ruoyi.run(`update sys_user set dept_id = '${d(5)}' where user_id = '${u(4)}'`);
+  const users = [u(4), u(10)];
+  const deptsOf = () => Promise.all(users.map(async (id) => (await find(USERS, id)).deptId));
+  const before = (await find(USERS, u(4))).deptId;
+  const first = await run(ruoyi.url);
+  assert.equal(first.status, 0, first.output);
+  assert.deepEqual(first.found('deletedHere'), [`department ${d(5)}`]);
+  assert.deepEqual(await deptsOf(), [before, null]);
+  const { code, text } = await root.post(`${CHANGES}/${deletion.id}/revert?tenantId=${CODE}`);
+  assert.equal(code, 200, text);
+  const second = await run(ruoyi.url);
+  assert.equal(second.status, 0, second.output);
+  assert.deepEqual(await deptsOf(), [deptId, deptId]);
 });
