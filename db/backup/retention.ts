@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { connectOwner } from '../driver.ts';
 import type { EmbeddedServer } from '../embedded/cluster.ts';
 import { removeIncomplete } from './files.ts';
-import { listBackups } from './manifest.ts';
+import { listBackups, type StoredBackup } from './manifest.ts';
 import { removeSegmentsBefore } from './segments.ts';
 
 /** The names that scheduled backups have. */
@@ -10,26 +10,32 @@ const SCHEDULED = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
 
 /**
  * Removes all but the newest scheduled backups of this database, and the part of the archive that none of the remaining ones
- * needs. Backups of other databases, and those with other names, are kept. Returns the time of the newest one.
+ * needs. Backups of other databases, and those with other names, are kept. So are those with a time after `now`, from when the
+ * clock was ahead: they don't count, because newer ones seem older. Returns the time of the newest one that counts.
  */
 export async function removeOldBackups(
   server: EmbeddedServer,
   folder: string,
   keep: number,
+  now: number,
 ): Promise<Date | undefined> {
   removeIncomplete(folder, (name) => SCHEDULED.test(name));
   const system = await readSystem(server);
-  const own = listBackups(folder).filter(
+  const all = listBackups(folder).filter(
     ({ folder: name, manifest }) => manifest.system === system && SCHEDULED.test(name.slice(folder.length + 1)),
   );
+  const isAhead = ({ manifest }: StoredBackup) => Date.parse(manifest.time) > now;
+  const own = all.filter((backup) => !isAhead(backup));
   for (const { folder: name } of own.slice(0, -keep)) {
     // Rename it first, so that a half-removed backup is not mistaken for a complete one.
     const removed = `${name}.new-${process.pid}`;
     fs.renameSync(name, removed);
     fs.rmSync(removed, { recursive: true, force: true });
   }
-  const [oldest] = own.slice(-keep);
-  if (oldest && server.walArchive) removeSegmentsBefore(server.walArchive, oldest.manifest.firstSegment);
+  const kept = [...own.slice(-keep), ...all.filter(isAhead)].map(({ manifest }) => manifest.firstSegment);
+  // The first eight digits are the timeline.
+  const [first] = kept.sort((a, b) => (a.slice(8) < b.slice(8) ? -1 : 1));
+  if (first && server.walArchive) removeSegmentsBefore(server.walArchive, first);
   const newest = own.at(-1);
   return newest && new Date(newest.manifest.time);
 }

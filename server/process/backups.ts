@@ -38,15 +38,16 @@ export function openBackups(
   const { signal } = stopping;
 
   const runOnce = async (count: CountBackup) => {
-    const newest = await removeOldBackups(server, folder.path, backupKeep);
-    const dueIn = newest ? newest.getTime() + everyMs - now() : 0;
-    // The clock may have been set back, and a timer runs for at most 24 days.
+    const checkedAt = now();
+    const newest = await removeOldBackups(server, folder.path, backupKeep, checkedAt);
+    const dueIn = newest ? newest.getTime() + everyMs - checkedAt : 0;
+    // The clock may be set, and a timer runs for at most 24 days.
     if (dueIn > 0) return Math.min(dueIn, everyMs, HOUR_MS);
     const name = new Date().toISOString().replaceAll(':', '-');
     const { time } = await takeBackup(server, { to: `${folder.path}/${name}`, version, signal });
     count('complete');
     print(`Backup ${backupFolder}/${name} is complete: it contains everything before ${time}`);
-    await removeOldBackups(server, folder.path, backupKeep);
+    await removeOldBackups(server, folder.path, backupKeep, now());
     return Math.min(everyMs, HOUR_MS);
   };
   const runAll = async (count: CountBackup) => {

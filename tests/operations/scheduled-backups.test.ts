@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { listBackups } from '../../db/backup/manifest.ts';
+import { formatManifest, listBackups } from '../../db/backup/manifest.ts';
 import { openDatabase } from '../../db/connect.ts';
 import type { EmbeddedServer } from '../../db/embedded/cluster.ts';
 import { readConfig } from '../../server/config.ts';
@@ -84,6 +84,32 @@ test('backups are retried until they succeed, and old ones are removed with the 
   await waitFor('it is checked again', () => checks === 2 || later.completed() > 0);
   await later.stop();
   assert.deepEqual(await later.counted(), { complete: 0, failed: 0 });
+});
+
+test('a backup that is dated in the future is kept, and neither delays nor replaces others', async () => {
+  const [kept] = listBackups(folder);
+  assert.ok(kept);
+  const future = path.join(folder, '2999-01-01T00-00-00.000Z');
+  const { name, text } = formatManifest({ ...kept.manifest, time: '2999-01-01T00:00:00.000Z' });
+  fs.mkdirSync(future);
+  fs.writeFileSync(path.join(future, name), text);
+  let checks = 0;
+  const now = () => {
+    checks++;
+    return Date.now();
+  };
+  const backups = await takeBackups({ everyMs: 1, now });
+  await waitFor('two backups are complete', () => backups.completed() >= 2 || checks > 100);
+  await backups.stop();
+  assert.ok(backups.completed() >= 2, 'backups are taken');
+  const folders = listBackups(folder).map((backup) => backup.folder);
+  assert.equal(folders.at(-1), future);
+  // There may be a second one, for which the older one has not been removed yet.
+  assert.ok(folders.length === 2 || folders.length === 3, folders.join());
+  assert.ok(!folders.includes(kept.folder));
+  // The archive has what is needed to continue from it.
+  assert.ok(fs.readdirSync(archive).includes(kept.manifest.firstSegment), 'its segments are kept');
+  fs.rmSync(future, { recursive: true });
 });
 
 test('archiving that fails is reported', async () => {
