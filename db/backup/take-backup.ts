@@ -131,7 +131,7 @@ interface State extends Pick<Manifest, 'postgres' | 'system' | 'heads'> {
   counts: Record<string, number>;
 }
 
-/** Reads what a restore compares. Records are never removed from these tables, and changes only move to the archive. */
+/** Reads what a restore compares. Records are never removed from these tables; changes are, when the ledger's archive is emptied. */
 async function readState(superuser: Sql): Promise<State> {
   const [server] = await superuser<[{ postgres: string; system: string; hasTables: boolean }]>`
     select current_setting('server_version') as postgres, system_identifier::text as system,

@@ -145,6 +145,8 @@ async function findErrors(
       .join(', ')}`,
   );
   const errors = Object.entries(manifest.counts).flatMap(([name, [before, after]]) => {
+    // The ledger's archive may have been emptied after the backup. The anchor below shows whether the chain is complete.
+    if (name === 'changes' && until !== undefined) return [];
     const count = counts[name] ?? 0;
     // The count lies between the two if there were writes while the backup ended. Later changes only add records.
     const isExpected = count >= Math.min(before, after) && (until !== undefined || count <= Math.max(before, after));
