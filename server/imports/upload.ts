@@ -6,7 +6,7 @@ import { ApiError, apiError } from '../http/errors.ts';
 import { queueTimeout } from '../http/streaming.ts';
 import { receiveUpload } from '../http/uploads.ts';
 
-const MAX_FILE = 52_428_800;
+export const MAX_FILE = 52_428_800;
 /** The other parts of the body: boundaries and headers. */
 const MAX_ENVELOPE = 65_536;
 

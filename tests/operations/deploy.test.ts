@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { settings } from '../../server/config.ts';
 import { isNetwork } from '../../server/http/address.ts';
+import { MAX_FILE } from '../../server/imports/upload.ts';
 import { defaultTiming } from '../../server/timing.ts';
 import { readDockerfile } from '../support/dockerfile.ts';
 import { newDataFolder, project } from '../support/process.ts';
@@ -120,6 +121,14 @@ test('proxies wait as long as the service may take, and longer than event stream
     defaultTiming.streamHeartbeatMs,
   );
   for (const each of seconds) assert.ok(each * 1_000 > needed, `${each} seconds`);
+});
+
+test('proxies that store bodies limit them, to more than the service accepts', () => {
+  const limits = [
+    /client_max_body_size (\d+)m;/.exec(read('nginx/banyan.conf')),
+    /proxy-body-size: "(\d+)m"/.exec(read('kubernetes/banyan.yaml')),
+  ].map((match) => Number(match?.[1]) * 2 ** 20);
+  for (const limit of limits) assert.ok(limit > MAX_FILE && limit < 2 * MAX_FILE, `${limit} bytes`);
 });
 
 test('the systemd unit starts the program of the package, with an exposure below 2.0', (t) => {
