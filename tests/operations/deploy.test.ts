@@ -20,7 +20,7 @@ const metadata = Object.fromEntries(lastStage.map(({ name, text }) => [name, tex
 const PORT = Number(metadata.EXPOSE);
 
 /** Settings that are not Banyan's own. */
-const OTHERS = ['NODE_ENV', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'];
+const OTHERS = ['NODE_ENV', 'TMPDIR', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'];
 
 function assertSettings(names: Iterable<string>) {
   for (const name of names) assert.ok(Object.hasOwn(settings, name) || OTHERS.includes(name), `${name} is a setting`);
@@ -137,6 +137,10 @@ test('the systemd unit starts the program of the package, with an exposure below
   assert.ok(unit.includes(`/node_modules/banyan/${bin.banyan} start\n`));
   const environment = /^Environment=(.*)$/m.exec(unit)?.[1] ?? '';
   assertSettings([...environment.matchAll(/(\w+)=/g)].map(([, name]) => String(name)));
+  // Commands of the operator find the socket of the embedded PostgreSQL there. /tmp is another one for them.
+  const [, runtimeFolder] = /^RuntimeDirectory=(\w+)$/m.exec(unit) ?? [];
+  assert.ok(environment.split(' ').includes(`TMPDIR=/run/${runtimeFolder}`), environment);
+  assert.match(unit, /^RuntimeDirectoryMode=0700$/m);
   const flag = JSON.parse(String(metadata.CMD))[1];
   assert.ok(unit.includes(` ${flag} `), 'the flag of the image');
   if (!requireProgram(t, 'systemd-analyze', '--version')) return;
