@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { settings } from '../../server/config.ts';
-import { isNetwork } from '../../server/http/address.ts';
+import { isInNetworks, isNetwork } from '../../server/http/address.ts';
 import { MAX_FILE } from '../../server/imports/upload.ts';
 import { defaultTiming } from '../../server/timing.ts';
 import { readDockerfile } from '../support/dockerfile.ts';
@@ -55,6 +55,10 @@ test('the compose file has two nodes behind nginx that trust its network, and no
     );
     assert.ok(Number.parseInt(service.stop_grace_period, 10) * 1_000 > defaultTiming.shutdownMs);
     assert.match(read('compose/upstream.conf'), new RegExp(`^server ${name}:${PORT} `, 'm'));
+    // nginx looks up the addresses of the nodes only once, so a node that is created again must keep its own.
+    const { subnet, ip_range: others, gateway } = networks.inside.ipam.config[0];
+    const address = service.networks.inside.ipv4_address;
+    assert.ok(isInNetworks(address, [subnet]) && !isInNetworks(address, [others]) && address !== gateway, address);
   }
   for (const volume of services.nginx.volumes as string[]) {
     const [from = ''] = volume.split(':');
