@@ -82,7 +82,9 @@ export function deptRoutes(app: App, { db, config }: RuoyiDependencies): void {
   });
 
   app.post(path, { ...writes, schema: { ...hidden('CreateDepartment'), body: NewDept } }, async (request) => {
-    const { leader, deptCategory: _, ...fields } = request.body;
+    const { parentId, deptName, orderNum, leader, phone, email, status } = request.body;
+    // Name the fields: the schema lets others pass, and has not checked them.
+    const fields = defined({ parentId, deptName, orderNum, phone, email, status });
     await writeAs(db, request, async (tx, caller) => {
       const input = leader === undefined ? fields : { ...fields, leader: await leaderName(tx, caller, leader) };
       return createDepartment(tx, caller, input, { maxLevels });

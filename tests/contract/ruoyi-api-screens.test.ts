@@ -89,6 +89,14 @@ test('the screen of departments lists, creates, moves and deletes', async () => 
   expectNotOffered(await plusUi(admin, 'GET', '/system/dept/list?deptCategory=A'), 'deptCategory');
 });
 
+test('a new department ignores fields that RuoYi does not have', async () => {
+  const unknown = { leaderId: 'abc', source: '', externalId: 5, deptId: 'x', tenantId: '000000' };
+  dataOf(await plusUi(admin, 'POST', '/system/dept', { deptName: '只取已知字段', orderNum: 1, ...unknown }));
+  const { rows } = await read(admin, `${DEPTS}/list?deptName=${encodeURIComponent('只取已知字段')}`);
+  assert.equal(rows.length, 1);
+  assert.deepEqual([rows[0].leaderId ?? null, rows[0].externalId ?? null], [null, null]);
+});
+
 test('more than 10,000 departments are an error instead of a truncated list, and 10,000 are listed', async () => {
   const large = await service.createTenant();
   const { tenantId } = large;
