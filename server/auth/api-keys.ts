@@ -39,7 +39,7 @@ export class KeyReader {
     const limit = this.limits(tenantId, keyId);
     limit.requestsPerMinute = requestsPerMinute;
     const known = { limit, accepted: false, expires: Number.POSITIVE_INFINITY };
-    const token: KeyToken = { tenantId, keyId, secretId, address, known };
+    const token: KeyToken = { tenantId, keyId, secretId, address, known, lastUse: { refused: false } };
     this.found.set(cacheKey(hash, address), token);
     return token;
   }

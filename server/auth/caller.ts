@@ -224,11 +224,13 @@ function assertKeyActive(row: CallerRow | undefined): KeyRow {
 }
 
 function assertKeyUsable(row: CallerRow | undefined, token: KeyToken): KeyRow {
-  const { known } = token;
+  const { known, lastUse } = token;
   known.accepted = false;
+  lastUse.refused = true;
   const key = assertKeyActive(row);
   if (key.addresses && !isInNetworks(token.address, key.addresses)) throw apiError('KEY_ADDRESS_REFUSED');
   known.accepted = true;
+  lastUse.refused = false;
   known.limit.requestsPerMinute = key.requestsPerMinute;
   known.expires = key.secondsLeft === null ? Number.POSITIVE_INFINITY : performance.now() + key.secondsLeft * 1000;
   return key;

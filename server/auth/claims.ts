@@ -39,6 +39,16 @@ export interface KeyToken extends KeyHolder {
   address: string;
   /** What the last request learned about the key. `accepted` is false until a request has used it. */
   known: KnownKey;
+  /** The last request with this secret from this address. */
+  lastUse: LastUse;
+}
+
+/**
+ * Requests of a key that is refused (it was deleted, is disabled, must not be used from this address, …) must not use up what
+ * the tenant gets. They are still served, so that the first one that is accepted again ends this.
+ */
+export interface LastUse {
+  refused: boolean;
 }
 
 /** What is cached about an API key. It may be out of date: every request reads the key again. */

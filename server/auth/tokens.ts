@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
 import { type TokenSigner, verifyAccessToken } from './access-tokens.ts';
-import type { KeyHolder, KeyToken, KnownKey, VerifiedToken } from './claims.ts';
+import type { KeyHolder, KeyToken, KnownKey, LastUse, VerifiedToken } from './claims.ts';
 import type { KeyLimits } from './key-limits.ts';
 
 /**
@@ -15,6 +15,8 @@ export class TokenReader {
   private readonly verified = createCache<Verified>(MAX_CACHED);
   /** What requests learned about the API keys that tokens were issued to. All tokens of a key share it. */
   private readonly knownKeys = createCache<KnownKey>(MAX_CACHED);
+  /** Whether API keys were refused. All tokens of one secret share it, for each address that they are sent from. */
+  private readonly lastUses = createCache<LastUse>(MAX_CACHED);
 
   constructor(signer: TokenSigner, limits: KeyLimits) {
     this.signer = signer;
@@ -28,7 +30,8 @@ export class TokenReader {
     const { keys } = this.signer;
     if (found.expires > keys.now() && keys.has(found.signedBy)) {
       // Concurrent requests share the object, see KeyToken.
-      if (found.token.keyId !== undefined && found.token.address !== address) found.token = { ...found.token, address };
+      if (found.token.keyId !== undefined && found.token.address !== address)
+        found.token = { ...found.token, address, lastUse: this.lastUse(found.token, address) };
       return found.token;
     }
     this.verified.delete(authorization);
@@ -41,7 +44,9 @@ export class TokenReader {
     if (!jwt) throw apiError('INVALID_TOKEN');
     const { holder, expires, signedBy } = await verifyAccessToken(this.signer, jwt);
     const token =
-      holder.keyId === undefined ? { ...holder, expires } : { ...holder, address, known: this.knownKey(holder) };
+      holder.keyId === undefined
+        ? { ...holder, expires }
+        : { ...holder, address, known: this.knownKey(holder), lastUse: this.lastUse(holder, address) };
     if (authorization.length <= MAX_CACHED_LENGTH) this.verified.set(authorization, { token, expires, signedBy });
     return token;
   }
@@ -55,6 +60,13 @@ export class TokenReader {
     };
     this.knownKeys.set(id, known);
     return known;
+  }
+
+  private lastUse({ tenantId, keyId, secretId }: KeyHolder, address: string): LastUse {
+    const id = `${tenantId} ${keyId} ${secretId} ${address}`;
+    const lastUse = this.lastUses.get(id) ?? { refused: false };
+    this.lastUses.set(id, lastUse);
+    return lastUse;
   }
 
   /** The milliseconds until a token or an API key expires, for responses that outlast it, such as event streams. */

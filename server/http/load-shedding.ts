@@ -22,7 +22,7 @@ const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50 };
 /**
  * Sheds load beyond the capacity of the service: further requests are rejected with `TOO_BUSY` and a `Retry-After` header.
  * Request slots and subscriptions are shared fairly: a caller is admitted beyond the limit if their tenant holds less than its
- * share. For callers without a token, their address counts instead of the tenant.
+ * share. For callers without a token, and for API keys that were refused, their address counts instead of the tenant.
  */
 export class LoadShedder {
   private readonly limits: Limits;
@@ -103,8 +103,10 @@ export class LoadShedder {
 
   private memberOf(shares: FairShares, { token, ip }: FastifyRequest): Member {
     // Routes without a token have no `token`; on others it is null until it is verified.
-    const name = token ? token.tenantId : addressKey(ip ?? '');
-    return shares.find(name) ?? shares.create(name, token ? this.topLevelTenants.of(name) : WITHOUT_TOKEN);
+    const isRefused = token?.keyId !== undefined && token.lastUse.refused;
+    const isTenant = token && !isRefused;
+    const name = isTenant ? token.tenantId : addressKey(ip ?? '');
+    return shares.find(name) ?? shares.create(name, isTenant ? this.topLevelTenants.of(name) : WITHOUT_TOKEN);
   }
 
   private measure(): void {

@@ -22,15 +22,21 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   const perSecond = config.tenantRequestsPerSecond;
   const { take, putBack } = createBuckets((...lease) => takeRequestTokens(db, ...lease));
 
-  /** Returns the bucket of the key first: rejected requests of a key must not use up the tokens of the tenant. */
+  /**
+   * Returns the bucket of the key first: rejected requests of a key must not use up the tokens of the tenant. Nor must those of a
+   * key that is refused: whoever has a deleted key could keep the tenant from being served.
+   */
   function bucketsOf({ token }: FastifyRequest): Bucket[] {
     const { tenantId, keyId } = token;
     const perMinute = keyId === undefined ? null : (token.known.limit.requestsPerMinute ?? null);
+    const isRefused = keyId !== undefined && token.lastUse.refused;
     return [
       ...(keyId !== undefined && perMinute !== null
         ? [{ tenantId, keyId, perSecond: perMinute / KEY_WINDOW_SECONDS, capacity: perMinute }]
         : []),
-      ...(perSecond === null ? [] : [{ tenantId, perSecond, capacity: perSecond * TENANT_WINDOW_SECONDS }]),
+      ...(perSecond === null || isRefused
+        ? []
+        : [{ tenantId, perSecond, capacity: perSecond * TENANT_WINDOW_SECONDS }]),
     ];
   }
 

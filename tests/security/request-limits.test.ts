@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { KeyLimit } from '../../server/auth/key-limits.ts';
 import { createBuckets } from '../../server/rate-limits/buckets.ts';
 import { DEPTS, expectError } from '../support/expect.ts';
+import { basic, postForm } from '../support/oauth.ts';
 import { Client, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
+const KEYS = '/system/key-api';
 const LIMIT = { BANYAN_TENANT_REQUESTS_PER_SECOND: '1' };
 const here = await startService(LIMIT);
 const there = await startService({ ...LIMIT, DATABASE_URL: here.databaseUrl });
@@ -105,6 +107,58 @@ test('requests that the limit of a tenant rejects do not use up the tokens of a 
     return response.status === 200 ? response : undefined;
   });
   assert.equal(headers.ratelimit, '"key";r=1;t=50, "tenant";r=0;t=5');
+});
+
+for (const [how, expected, code, refuse] of [
+  ['deleted', 401, 'INVALID_KEY', (admin, { keyId }) => admin.delete(`${KEYS}/${keyId}`)],
+  ['disabled', 403, 'KEY_DISABLED', (admin, key) => admin.put(KEYS, { ...key, status: '1' })],
+  [
+    'refused from the address',
+    403,
+    'KEY_ADDRESS_REFUSED',
+    (admin, key) => admin.put(KEYS, { ...key, addresses: ['127.0.0.9'] }),
+  ],
+] as [string, number, string, (admin: Client, key: { keyId: number }) => Promise<unknown>][]) {
+  test(`requests with a key that is ${how}, or with its access token, do not use up the tokens of its tenant`, async () => {
+    const admin = await unlimited.createTenant();
+    const settings = { keyName: 'leaked', permissions: ['dept:read'] };
+    const { keyId, key } = (await admin.post(KEYS, settings)).data;
+    await fill(admin, 4, '1 day');
+    const grant = { grant_type: 'client_credentials' };
+    const { access_token } = JSON.parse(
+      (await postForm(unlimited.base, '/auth/token', grant, basic(String(keyId), key))).text,
+    );
+    const clients = [key, access_token].map((token) => new Client(here.base, token));
+    for (const client of clients) assert.equal((await client.get(`${DEPTS}/list`)).status, 200);
+    await refuse(admin, { keyId, ...settings });
+    // The process learns from one request each that the key is refused, and forgets it when it opens a connection.
+    await fill(admin, 5, '1 day');
+    for (let n = 0; n < 10; n++) {
+      for (const client of clients) expectError(await client.get(`${DEPTS}/list`), expected, code);
+    }
+    const { status, text } = await at(here, admin).get(`${DEPTS}/list`);
+    assert.equal(status, 200, text);
+  });
+}
+
+test('a key counts for its tenant again once it may be used again, and is counted separately for each address', async () => {
+  const admin = await unlimited.createTenant();
+  const settings = { keyName: 'office', permissions: ['dept:read'] };
+  const { keyId, key } = (await admin.post(KEYS, { ...settings, addresses: ['127.0.0.1'] })).data;
+  const grant = { grant_type: 'client_credentials' };
+  const { access_token } = JSON.parse(
+    (await postForm(unlimited.base, '/auth/token', grant, basic(String(keyId), key))).text,
+  );
+  await fill(admin, 4, '1 day');
+  const client = new Client(here.base, access_token);
+  const readFrom = (from: string) => client.call('GET', `${DEPTS}/list`, undefined, { from });
+  for (let n = 0; n < 5; n++) expectError(await readFrom('127.0.0.9'), 403, 'KEY_ADDRESS_REFUSED');
+  assert.equal((await readFrom('127.0.0.1')).headers.ratelimit, '"tenant";r=2;t=3');
+  expectError(await readFrom('127.0.0.9'), 403, 'KEY_ADDRESS_REFUSED');
+  await admin.put(KEYS, { keyId, ...settings });
+  assert.equal((await readFrom('127.0.0.9')).headers.ratelimit, undefined);
+  assert.equal((await readFrom('127.0.0.9')).headers.ratelimit, '"tenant";r=1;t=4');
+  assert.equal((await readFrom('127.0.0.1')).headers.ratelimit, '"tenant";r=0;t=5');
 });
 
 test('without the setting there is no limit and no RateLimit header', async () => {
