@@ -83,7 +83,7 @@ export interface AttemptResult extends Outcome {
 }
 
 /**
- * Records the results of attempts and schedules retries. `backoff` lists the seconds to wait after the first attempt,
+ * Records the results of attempts and schedules retries. What cannot be sent fails at once. `backoff` lists the seconds to wait after the first attempt,
  * the second, and so on; its last entry applies to all further ones.
  */
 export const recordAttempts = (
@@ -96,14 +96,14 @@ export const recordAttempts = (
     last_status = r.status, last_answer = r."responseText", last_error = r.error, state = n.state,
     next_try = case when n.state = 'waiting' then n.time end
   from json_to_recordset(${JSON.stringify(results)}::text::json)
-      r ("deliveryId" bigint, delivered boolean, ms int, status int, "responseText" text, error text),
+      r ("deliveryId" bigint, delivered boolean, sent boolean, ms int, status int, "responseText" text, error text),
     webhook_deliveries e
     cross join lateral (
       select now() + interval '1 second' * (${[...backoff]}::int[])[least(e.attempts + 1, ${backoff.length})] as time
     ) l
     cross join lateral (
       select l.time,
-        case when r.delivered then 'delivered' when l.time > e.retry_until then 'failed' else 'waiting' end as state
+        case when r.delivered then 'delivered' when not r.sent or l.time > e.retry_until then 'failed' else 'waiting' end as state
     ) n
   where e.tenant_id = ${tenantId} and e.webhook_id = ${id} and e.delivery_id = r."deliveryId" and e.state = 'waiting'
     and d.tenant_id = ${tenantId} and d.webhook_id = ${id} and d.delivery_id = e.delivery_id`;

@@ -131,7 +131,8 @@ export function startDispatcher(
     }));
     const settled = await Promise.allSettled(sent);
     const known = settled.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
-    for (const { outcome } of known) metrics?.countWebhookAttempt(isDelivered(outcome) ? 'delivered' : 'failed');
+    const sentOutcomes = known.flatMap(({ outcome }) => (outcome.sent ? outcome : []));
+    for (const outcome of sentOutcomes) metrics?.countWebhookAttempt(isDelivered(outcome) ? 'delivered' : 'failed');
     return known;
   }
 

@@ -160,7 +160,8 @@ async function recordResults(
   if (recovered) await retryAllNow(tx, key);
 }
 
-function stateAfter({ seq, failures: before }: LeasedWebhook, results: AttemptResult[]): WebhookState {
+function stateAfter({ seq, failures: before }: LeasedWebhook, attempts: AttemptResult[]): WebhookState {
+  const results = attempts.filter(({ sent }) => sent);
   const failures = results.some(({ delivered }) => delivered) ? 0 : before + results.length;
   const backoff = BACKOFF_SECONDS[Math.min(failures - FAILURES_BEFORE_PAUSE, BACKOFF_SECONDS.length - 1)] ?? 0;
   const pauseSeconds = results.length > 0 ? Math.min(backoff, MAX_PAUSE_SECONDS) : 0;

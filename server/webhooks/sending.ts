@@ -28,6 +28,8 @@ export interface Outcome {
   responseText: string | null;
   error: string | null;
   ms: number;
+  /** false: there was nothing to send. Such an attempt is the last one, and says nothing about the receiver. */
+  sent: boolean;
 }
 
 export const CHANGE_NOT_STORED: Outcome = {
@@ -35,6 +37,7 @@ export const CHANGE_NOT_STORED: Outcome = {
   responseText: null,
   error: 'the change is no longer stored',
   ms: 0,
+  sent: false,
 };
 
 export const generateSecret = (): Buffer => randomBytes(32);
@@ -64,6 +67,7 @@ export async function send(
     responseText: null,
     error: null,
     ...known,
+    sent: true,
     ms: Math.round(performance.now() - start),
   });
   try {

@@ -84,3 +84,48 @@ test('changes wait while the webhook is disabled; those of a tenant that left me
   await waitFor('nothing is pending', delivered);
   assert.equal(receiver.all.length, 3);
 });
+
+test('deliveries of a tenant that left fail at once, and do not count as failures of the receiver', async () => {
+  const top = await service.createTenant();
+  const [stays, leaves] = [await service.createTenant({}, top), await service.createTenant({}, top)];
+  const receiver = await Receiver.start(() => 500);
+  const id = await top.create(path, { url: receiver.url, kinds: ['department.*'], below: true });
+  for (let n = 0; n < 5; n++) await leaves.createDepartment();
+  const webhook = async () => (await top.get(`${path}/${id}`)).data;
+  await waitFor('all changes are queued', async () => (await webhook()).waiting === 5);
+  const { data } = await service.root.get(`${TENANTS}/${leaves.id}`);
+  expectOk(await service.root.put(TENANTS, { ...data, tenantParent: '000000' }));
+  await stays.createDepartment({ deptName: 'stays' });
+  receiver.respond = () => 200;
+  await waitFor('no worker is sending', async () => {
+    // Let the pause and the waits pass, but not while a worker is about to set them again.
+    const { count } = await service.superuser`
+      with free as (
+        select webhook_id from banyan.webhooks where webhook_id = ${id} and lease_until < now() for update skip locked
+      ), retried as (
+        update banyan.webhook_deliveries set next_try = now() where webhook_id in (table free) and state = 'waiting'
+      )
+      update banyan.webhooks set next_due = now(), paused_until = null where webhook_id in (table free)`;
+    return count === 1;
+  });
+  await waitFor('the change of the other tenant arrives', () => receiver.accepted.length === 1);
+  assert.deepEqual(
+    [receiver.accepted[0]?.data.tenantId, receiver.accepted[0]?.data.after.deptName],
+    [stays.tenantId, 'stays'],
+  );
+  const settled = await waitFor('all deliveries are recorded', async () => {
+    const { rows } = (await top.get(`${path}/${id}/deliveries`)).data;
+    const errors = rows.filter(
+      ({ lastError }: { lastError: string }) => lastError === 'the change is no longer stored',
+    );
+    return errors.length === 5 && rows.every(({ lastTime }: { lastTime: string | null }) => lastTime)
+      ? rows
+      : undefined;
+  });
+  assert.deepEqual(settled.map(({ state }: { state: string }) => state).sort(), [
+    'delivered',
+    ...Array(5).fill('failed'),
+  ]);
+  const { waiting, failures } = await webhook();
+  assert.deepEqual([waiting, failures], [0, 0]);
+});
