@@ -19,7 +19,8 @@ export interface RequestOrigin {
 /**
  * Runs a transaction that sees one tenant only, and retries it after a serialization failure. `record` is the key of the
  * record that it changes, if it changes a single one. `share` is the key by which connections are shared fairly, by default
- * the tenant.
+ * the tenant. `anonymousAddress` is the address of a caller who has only named the tenant: the transaction uses the share of
+ * the address, and the tenant does not count as active. Otherwise anybody could use up the share of any tenant.
  */
 export function writeInTenant<T>(
   db: Database,
@@ -28,10 +29,16 @@ export function writeInTenant<T>(
   {
     record,
     origin,
-    share = tenantId,
-  }: { record?: string | undefined; origin?: RequestOrigin | undefined; share?: string } = {},
+    anonymousAddress,
+    share = anonymousAddress === undefined ? tenantId : `address ${anonymousAddress}`,
+  }: {
+    record?: string | undefined;
+    origin?: RequestOrigin | undefined;
+    anonymousAddress?: string | undefined;
+    share?: string;
+  } = {},
 ): Promise<T> {
-  db.activeTenants.add(tenantId);
+  if (anonymousAddress === undefined) db.activeTenants.add(tenantId);
   const requestedAt = performance.now();
   const write = () =>
     retry(() => transaction(db, 'isolation level read committed read write', tenantId, work, { requestedAt, origin }));

@@ -9,11 +9,14 @@ import { apiError } from '../http/errors.ts';
 export interface Share {
   owner: string;
   group: string;
+  /** The address of a caller who is not authenticated. */
+  anonymousAddress?: string;
 }
 
 export const shareOfAddress = ({ address, tenantId }: { address: string; tenantId: string }): Share => ({
   owner: `address ${address}`,
   group: `tenant ${tenantId}`,
+  anonymousAddress: address,
 });
 
 export const shareOfTenant = ({ address, tenantId }: { address: string; tenantId: string }): Share => ({

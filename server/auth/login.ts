@@ -204,12 +204,11 @@ const REUSE_SECONDS = 10;
 export async function refresh(
   deps: AuthDependencies,
   refreshToken: string,
-  { browser = false } = {},
+  { address, browser = false }: { address: string; browser?: boolean },
 ): Promise<IssuedTokens> {
   const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
   const { config } = deps;
-  // Throw only after the commit: otherwise the deletion of the session would be rolled back.
-  const found = await writeInTenant(deps.db, tenantId, async (tx) => {
+  const rotate = async (tx: Tx) => {
     const session = await lockSession(tx, { tenantId, sessionId }, config, REUSE_SECONDS);
     if (!session) return undefined;
     const reissued = browser ? successorOf(session, secret) : undefined;
@@ -229,7 +228,9 @@ export async function refresh(
     const rotated = { refreshHash: hashSecret(next), previousHash, nextSalt };
     const seconds = await rotateSession(tx, { tenantId, sessionId }, config, rotated);
     return { userId, mustChangePassword, next, seconds };
-  });
+  };
+  const found = await writeInTenant(deps.db, tenantId, rotate, { anonymousAddress: address });
+  // Throw only after the commit: otherwise the deletion of the session would be rolled back.
   if (!found) throw apiError('REFRESH_REFUSED');
   const issued = await issueTokens(deps, { tenantId, userId: found.userId, sessionId }, found.next, found.seconds);
   return withNotice(issued, found.mustChangePassword);
@@ -272,13 +273,18 @@ const withNotice = ({ tokens, seconds }: IssuedTokens, mustChangePassword: boole
 });
 
 /** Ends a session by its refresh token, even if the access token has expired or the user or tenant is disabled. */
-export async function endSessionByRefreshToken({ db, config }: AuthDependencies, refreshToken: string): Promise<void> {
+export async function endSessionByRefreshToken(
+  { db, config }: AuthDependencies,
+  refreshToken: string,
+  address: string,
+): Promise<void> {
   const { tenantId, sessionId, secret } = splitRefreshToken(refreshToken);
-  await writeInTenant(db, tenantId, async (tx) => {
+  const end = async (tx: Tx) => {
     const session = await lockSession(tx, { tenantId, sessionId }, config, REUSE_SECONDS);
     if (!session || !(isHashOf(session.refreshHash, secret) || successorOf(session, secret))) return;
     await deleteSession(tx, tenantId, sessionId);
-  });
+  };
+  await writeInTenant(db, tenantId, end, { anonymousAddress: address });
 }
 
 export async function logOut(tx: Tx, caller: Caller, { everywhere = false }: LogoutQuery): Promise<void> {

@@ -107,11 +107,12 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
       },
     },
     async (request, reply) => {
+      const address = addressOf(request);
       if (request.query.session !== 'cookie') {
-        return ok((await refresh(deps, request.body.refresh_token)).tokens);
+        return ok((await refresh(deps, request.body.refresh_token, { address })).tokens);
       }
       assertSameOrigin(request);
-      const issued = await refresh(deps, cookieOf(request) ?? '', { browser: true }).catch((error) => {
+      const issued = await refresh(deps, cookieOf(request) ?? '', { address, browser: true }).catch((error) => {
         // Clear a cookie that is useless. After other errors, such as a disabled user, it may work again later.
         if (error instanceof ApiError && error.code === 'REFRESH_REFUSED') clearCookie(reply);
         throw error;
@@ -156,7 +157,7 @@ export function sessionRoutes(
         const cookie = session === 'cookie' && isRejected ? cookieOf(request) : undefined;
         if (cookie === undefined) throw error;
         assertSameOrigin(request);
-        await endSessionByRefreshToken(deps, cookie).catch((failure) => {
+        await endSessionByRefreshToken(deps, cookie, addressOf(request)).catch((failure) => {
           if (!(failure instanceof ApiError)) throw failure;
         });
         clearCookie(reply);

@@ -42,6 +42,8 @@ export interface LoginAttempt {
   key: AttemptKey;
   /** Whether the address has recently logged in to the account; if so, failures from other addresses do not lock it out. */
   trusted: boolean;
+  /** The address of a caller who is not authenticated; undefined if a known caller has sent their password. */
+  anonymousAddress: string | undefined;
 }
 
 /**
@@ -56,17 +58,19 @@ export async function admitLogin<T>(
   find: (tx: Tx) => Promise<T>,
 ): Promise<{ attempt: LoginAttempt; found: T; release: () => void }> {
   const startedAt = performance.now();
+  const { anonymousAddress } = share;
   for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
     const release = await passwords.acquireLoginSlot(share);
     try {
       // The deadline of the request has passed, or is about to: do not start to verify the password.
       if (performance.now() - startedAt > timing.loginQueueMs) throw apiError('TOO_BUSY');
-      return await writeInTenant(db, key.tenantId, async (tx) => {
+      const work = async (tx: Tx) => {
         const [counterKey] = await Promise.all([counterKeyOf(tx, key), disableSynchronousCommit(tx)]);
         // Send both together to save a round trip, although a rejected attempt does not need the second.
         const [{ trusted }, found] = await Promise.all([reserve(tx, counterKey), find(tx)]);
-        return { attempt: { key: counterKey, trusted }, found, release };
-      });
+        return { attempt: { key: counterKey, trusted, anonymousAddress }, found, release };
+      };
+      return await writeInTenant(db, key.tenantId, work, { anonymousAddress });
     } catch (error) {
       // A waiting attempt holds no slot.
       release();
@@ -135,11 +139,12 @@ export const settle = (
   outcome: AttemptOutcome,
   failed?: FailedLogin,
 ): Promise<unknown> => {
+  const { anonymousAddress } = attempt;
   const { tenantId } = attempt.key;
   return writeInTenant(
     db,
     tenantId,
     (tx) => Promise.all([settleInTransaction(tx, attempt, outcome), failed && recordLogin(tx, tenantId, failed)]),
-    { origin: failed && { tenantId, userId: failed.userId, ...failed.origin } },
+    { origin: failed && { tenantId, userId: failed.userId, ...failed.origin }, anonymousAddress },
   );
 };

@@ -13,13 +13,14 @@ export async function issueToken(
   deps: AuthDependencies,
   client: KeyToken | undefined,
   sent: TokenRequest,
+  address: string,
 ): Promise<IssuedToken> {
   switch (sent.grant_type) {
     case 'client_credentials':
       if (!client) throw new OAuthError('invalid_client', 'The client must authenticate itself with an API key.');
       return issueKeyToken(deps, client, sent.scope);
     case 'refresh_token':
-      return refreshSession(deps, client, sent);
+      return refreshSession(deps, client, sent, address);
     default:
       throw new OAuthError('unsupported_grant_type', 'Supported: client_credentials and refresh_token.');
   }
@@ -68,6 +69,7 @@ async function refreshSession(
   deps: AuthDependencies,
   client: KeyToken | undefined,
   { refresh_token, scope }: TokenRequest,
+  address: string,
 ): Promise<IssuedToken> {
   if (refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is missing.');
   // Reject before the refresh token is used up.
@@ -77,5 +79,5 @@ async function refreshSession(
       'Omit scope: the tokens of a session always have all permissions of the user.',
     );
   if (client) await readPermissions(deps, client);
-  return (await refresh(deps, refresh_token)).tokens;
+  return (await refresh(deps, refresh_token, { address })).tokens;
 }

@@ -5,6 +5,7 @@ import { isKey } from '../auth/key-format.ts';
 import type { AuthDependencies } from '../auth/login.ts';
 import type { TokenReader } from '../auth/tokens.ts';
 import type { App, Dependencies } from '../context.ts';
+import { addressKey } from '../http/address.ts';
 import { etagOfText } from '../http/etag.ts';
 import { sendContent } from '../http/static-content.ts';
 import { recordKeyUses } from '../keys/last-used.ts';
@@ -103,7 +104,7 @@ export async function oauthRoutes(app: App, deps: OAuthDependencies): Promise<vo
     },
     async (request, reply) => {
       const client = request.token?.keyId === undefined ? undefined : request.token;
-      const issued = await issueToken(deps, client, request.body);
+      const issued = await issueToken(deps, client, request.body, addressKey(request.ip ?? ''));
       reply.headers(notStored);
       return issued;
     },

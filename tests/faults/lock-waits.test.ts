@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, read, readDept } from '../support/expect.ts';
-import { type ApiResponse, type Client, startService } from '../support/service.ts';
+import { type ApiResponse, Client, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 import { databaseOf, startNode } from './node.ts';
 
@@ -114,6 +114,39 @@ test('two tenants with many requests on locked rows do not block a third tenant'
     },
   );
   for (const response of await Promise.all(queued.updates)) assert.equal(response.code, 200, response.text);
+});
+
+test('anonymous requests use neither the share of a tenant that they name, nor do they make it active', async () => {
+  const { admin } = await createTenant();
+  const { tenantId = '', refreshToken = '' } = admin;
+  const sessionId = refreshToken.split('.')[1] ?? '';
+  // The secret is wrong, but the service has to lock the session before it knows.
+  const refreshAs = (tenant: string) => ({ refresh_token: `${tenant}.${sessionId}.${'x'.repeat(43)}` });
+  const node = await startNode(database);
+  const caller = node.as(await service.createMember(admin, { roles: ['admin'] }));
+  const anonymous = new Client(node.base);
+  const responses = await superuser.begin(async (tx) => {
+    await tx`select from sessions where session_id = ${sessionId} for update`;
+    const refreshes = Array.from({ length: 20 }, () =>
+      anonymous.post('/auth/refresh', refreshAs(tenantId), { from: '127.0.0.7' }),
+    );
+    await waitFor('refreshes wait for the session', async () => (await countLockWaits(owner)) >= 2);
+    await expectServed(
+      Object.fromEntries(
+        Array.from({ length: 5 }, (_, n) => [`write ${n} of the tenant`, () => caller.post(DEPTS, {})]),
+      ),
+    );
+    return { refreshes };
+  });
+  for (const response of await Promise.all(responses.refreshes)) expectError(response, 401, 'REFRESH_REFUSED');
+
+  const quiet = await startNode(database);
+  const unknown = '999999999';
+  const stranger = new Client(quiet.base);
+  expectError(await stranger.post('/auth/refresh', refreshAs(unknown)), 401, 'REFRESH_REFUSED');
+  const login = { tenantId: unknown, username: 'boss', password: 'a wrong password' };
+  expectError(await stranger.post('/auth/login', login), 401, 'LOGIN_FAILED');
+  assert.ok(quiet.db.activeTenants.othersActiveMs('a real tenant') <= 0);
 });
 
 test('a statement that waits too long for a lock is cancelled, and its request fails with TOO_BUSY', async () => {
