@@ -17,6 +17,8 @@ export interface Pool {
    * from a backup, or a replica that was promoted.
    */
   connectionsOpened(): number;
+  /** Returns how many connections have been lost so far. */
+  connectionsLost(): number;
   /** Returns how many connections are open and in use at present, and how much work waits for one. */
   usage(): { open: number; inUse: number; waiting: number };
   /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
@@ -77,6 +79,7 @@ export function createPool(
   const activeTenants = new ActiveTenants();
   let closed = false;
   let opened = 0;
+  let lost = 0;
   /** How many connections are being opened. `connections` does not contain them yet. */
   let opening = 0;
   const attempts = new Set<Sql>();
@@ -156,6 +159,7 @@ export function createPool(
   function discard(connection: Connection) {
     if (connection.lost) return;
     connection.lost = true;
+    lost++;
     connections.delete(connection);
     const index = idle.indexOf(connection);
     if (index >= 0) idle.splice(index, 1);
@@ -215,6 +219,7 @@ export function createPool(
       }
     },
     connectionsOpened: () => opened,
+    connectionsLost: () => lost,
     usage: () => ({
       open: connections.size,
       inUse: connections.size - idle.length,

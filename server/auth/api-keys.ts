@@ -11,12 +11,15 @@ const MAX_CACHED = 10_000;
 
 /**
  * Finds the API key of a secret. The result never changes, so it is cached. Whether the key may be used (it is enabled, has not
- * expired, its tenant is active, …) is read together with the caller on every request.
+ * expired, its tenant is active, …) is read together with the caller on every request. A database restored from a backup may
+ * have given the ids of a key to another one, so every new or lost connection clears the cache.
  */
 export class KeyReader {
   private readonly db: Database;
   private readonly limits: KeyLimits;
   private readonly found = createCache<KeyToken>(MAX_CACHED);
+  /** The connections for which `found` is valid. */
+  private connections = 0;
 
   constructor(db: Database, limits: KeyLimits) {
     this.db = db;
@@ -25,6 +28,7 @@ export class KeyReader {
 
   /** Returns the key of a request from the cache. */
   cached(key: string, address: string): KeyToken | undefined {
+    this.clearOutdated();
     return this.found.get(cacheKey(hashKey(key), address));
   }
 
@@ -33,6 +37,7 @@ export class KeyReader {
     // An invalid format or checksum is rejected before anything is read.
     if (!isKey(key)) throw apiError('INVALID_KEY');
     const hash = hashKey(key);
+    const connections = this.clearOutdated();
     const secret = await this.db.use((sql) => findSecret(sql, hash));
     if (!secret || !timingSafeEqual(secret.hash, hash)) throw apiError('INVALID_KEY');
     const { tenantId, keyId, secretId, requestsPerMinute } = secret;
@@ -40,8 +45,17 @@ export class KeyReader {
     limit.requestsPerMinute = requestsPerMinute;
     const known = { limit, accepted: false, expires: Number.POSITIVE_INFINITY };
     const token: KeyToken = { tenantId, keyId, secretId, address, known, lastUse: { refused: false } };
-    this.found.set(cacheKey(hash, address), token);
+    // The statement may have run on a connection that was lost since, and the next one may lead to another database.
+    if (this.clearOutdated() === connections) this.found.set(cacheKey(hash, address), token);
     return token;
+  }
+
+  /** Clears the cache if connections were opened or lost since it was filled. Returns how many that were so far. */
+  private clearOutdated(): number {
+    const connections = this.db.connectionsOpened() + this.db.connectionsLost();
+    if (connections !== this.connections) this.found.clear();
+    this.connections = connections;
+    return connections;
   }
 }
 
