@@ -4,6 +4,7 @@ import { after } from '../support/cleanup.ts';
 import { CHANGES, DEPTS, resultOf, TENANTS, USERS } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { type ApiResponse, type Client, PASSWORD, startService } from '../support/service.ts';
+import { apply } from './imports.ts';
 
 const service = await startService();
 
@@ -85,6 +86,31 @@ test('a bulk creation, a reorder and a subtree delete are each reverted as one c
   );
   await admin.delete(`${DEPTS}/${below}`);
   assert.deepEqual(await tree(), full, 'the rejected revert deleted nothing');
+});
+
+test('an import that swaps a department and its parent can be reverted, whichever of them is older', async () => {
+  for (const names of [
+    ['a', 'b'],
+    ['b', 'a'],
+  ]) {
+    const admin = await service.createTenant();
+    const ids: Record<string, string> = {};
+    for (const deptName of names)
+      ids[deptName] = await admin.createDepartment({ deptName, source: 'hr', externalId: deptName });
+    const parents = async () =>
+      Promise.all(['a', 'b'].map(async (name) => String((await admin.get(`${DEPTS}/${ids[name]}`)).data.parentId)));
+    assert.equal(resultOf(await admin.put(DEPTS, { deptId: ids.b, deptName: 'b', parentId: ids.a })), 'done');
+    const { data } = await apply(admin, 'dept', [
+      ['部门路径', '来源系统', '外部编号'],
+      ['b', 'hr', 'b'],
+      ['b/a', 'hr', 'a'],
+    ]);
+    assert.deepEqual(await parents(), [ids.b, '0']);
+    assert.equal(resultOf(await revert(admin, data.changeId)), 'done');
+    assert.deepEqual(await parents(), ['0', ids.a]);
+    assert.equal(resultOf(await revert(admin, await latestChange(admin))), 'done');
+    assert.deepEqual(await parents(), [ids.b, '0']);
+  }
 });
 
 test('a change with later changes cannot be reverted until those are reverted, and the error lists them', async () => {

@@ -8,6 +8,7 @@ import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
 import type { StoredRow } from '../../records/record.ts';
 import { assertRestoredNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markDeleted, markRestored, updateMany } from '../queries.ts';
+import { readParents } from '../reconcile.ts';
 import { department, storedContents, storedParent } from '../record.ts';
 import { assertUnused, moveDepartment, toParentId } from '../rules.ts';
 import { wasDisabled } from './restore-queries.ts';
@@ -55,7 +56,7 @@ export async function revertDepartments(
     if ([...parentIds].some(([id, parentId]) => found.get(id)?.parentId !== parentId))
       await bumpTreeVersion(tx, tenantId);
   }
-  for (const { id, to } of moved) {
+  for (const { id, to } of await sortTopDown(tx, tenantId, moved)) {
     const row = to as StoredRow;
     const values = { ...department.fromStored(row, found.get(id)), parentId: parentIn(row) };
     await moveDepartment(tx, { ...caller, tenantId }, id, values, { maxLevels, allowDisabled: true });
@@ -70,6 +71,31 @@ export async function revertDepartments(
 }
 
 const parentIn = (row: StoredRow): string | null => toParentId(storedParent(row));
+
+/**
+ * Sorts moves by the level that the departments return to. So the ancestors of a department are in place before it moves: in
+ * another order, a move that swaps a parent and its child would be rejected as a cycle.
+ */
+async function sortTopDown(tx: Tx, tenantId: string, moved: readonly RecordRevert[]): Promise<RecordRevert[]> {
+  const targets = new Map(moved.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
+  const parentIds = [...targets.values()].filter((id) => id !== null);
+  const parents = new Map([...(await readParents(tx, tenantId, [...new Set(parentIds)])), ...targets]);
+  const levels = new Map<string, number>();
+  for (const { id } of moved) {
+    const path: string[] = [];
+    let next: string | null = id;
+    while (next !== null && !levels.has(next)) {
+      path.push(next);
+      // Ends the loop if the departments would form a cycle, which the move itself rejects.
+      levels.set(next, 0);
+      next = parents.get(next) ?? null;
+    }
+    let level = next === null ? 0 : (levels.get(next) as number);
+    for (const step of path.reverse()) levels.set(step, ++level);
+  }
+  const levelOf = ({ id }: RecordRevert) => levels.get(id) as number;
+  return [...moved].sort((a, b) => levelOf(a) - levelOf(b));
+}
 
 /** Returns the parents that departments return to, except those restored with them, each with the first change to revert. */
 function parentsOutside(reverts: readonly RecordRevert[], restored: readonly RecordRevert[]): Map<string, number> {
