@@ -40,6 +40,8 @@ export interface ConnectionTiming {
   /** Shorter than the service's own deadline, so that a blocked statement releases its connection in time. */
   statementMs: number;
   idleInTransactionMs: number;
+  /** How long a transaction that holds the lock of the tenant tree waits for each further lock: everything else waits for it. */
+  treeLockMs: number;
   /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
   waitMs: number;
   /** How often connections are checked. After two checks without a byte their server is probed, see liveness.ts. */
@@ -51,6 +53,7 @@ export const defaultConnectionTiming: ConnectionTiming = {
   hostMs: 2_000,
   statementMs: 8_000,
   idleInTransactionMs: 20_000,
+  treeLockMs: 1_000,
   waitMs: 8_000,
   checkMs: 1_000,
 };

@@ -33,8 +33,8 @@ export function isUnavailable(error: unknown): boolean {
     isConnectionLost(code) ||
     isStandby(error) ||
     /^(CONNECT_|ENOENT|ENOTFOUND|EAI_|08|53|57|58)/.test(code) ||
-    // 25P02: a statement after a failed one. 25P03: idle_in_transaction_session_timeout. 55P03: lock_timeout.
-    ['25P02', '25P03', '55P03'].includes(code) ||
+    // 25P02: a statement after a failed one. 25P03: idle_in_transaction_session_timeout.
+    ['25P02', '25P03'].includes(code) ||
     // Storage errors without an SQLSTATE of their own, such as an exceeded disk quota.
     (code === 'XX000' && ['md.c', 'fd.c', 'xlog.c'].includes((error as { file?: string }).file ?? ''))
   );

@@ -23,6 +23,8 @@ export interface Pool {
   usage(): { open: number; inUse: number; waiting: number };
   /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
   waitMs: number;
+  /** How long a transaction that holds the lock of the tenant tree waits for each further lock. */
+  treeLockMs: number;
   /** How many connections may be open. */
   size: number;
   /** Which tenants use the connections at present. */
@@ -67,10 +69,10 @@ interface Waiter {
 export function createPool(
   connect: (listener: ConnectionListener, host: Host) => Sql,
   maxConnections: number,
-  timing: Pick<ConnectionTiming, 'checkMs' | 'waitMs' | 'connectMs' | 'hostMs'>,
+  timing: Pick<ConnectionTiming, 'checkMs' | 'waitMs' | 'treeLockMs' | 'connectMs' | 'hostMs'>,
   hosts: Hosts,
 ): Pool {
-  const { waitMs } = timing;
+  const { waitMs, treeLockMs } = timing;
   // With one host there is nothing to move on to, so a slow server gets more time.
   const attemptMs = hosts.primaryOnly ? timing.hostMs : timing.connectMs;
   const connections = new Set<Connection>();
@@ -226,6 +228,7 @@ export function createPool(
       waiting: waiting.length,
     }),
     waitMs,
+    treeLockMs,
     size: maxConnections,
     activeTenants,
     reads: createFairLimit(Math.max(1, Math.floor(maxConnections * 0.8)), activeTenants),

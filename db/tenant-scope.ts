@@ -77,7 +77,10 @@ async function transaction<T>(
   const workInTenant = async (tx: Tx) => {
     if (performance.now() - requestedAt > db.waitMs) throw new DeadlineExceededError();
     // Sent together with the first statement of `work`, so it costs no round trip of its own.
-    const [, result] = await Promise.all([setTenant(tx, tenantId, origin), work(tx)]);
+    const [, result] = await Promise.all([
+      origin ? setRequest(tx, tenantId, origin, db.treeLockMs) : setTenant(tx, tenantId),
+      work(tx),
+    ]);
     return result;
   };
   return db.use((sql) => begin(sql, workInTenant, mode));
@@ -94,12 +97,14 @@ export const isDeadlineExceeded = (requestedAt: number, deadlineMs: number): boo
  * Makes the transaction see this tenant from here on. The setting ends with the transaction: a session-level one would leak
  * to the next user of the connection.
  */
-export const setTenant = (tx: Tx, tenantId: string, origin?: RequestOrigin) =>
+export const setTenant = (tx: Tx, tenantId: string) =>
   // execute(): the driver sends a statement when it is first awaited, and this one has to be sent before all others.
-  (origin
-    ? tx`select set_config('banyan.tenant', ${tenantId}, true), set_config('banyan.origin', ${JSON.stringify(origin)}, true)`
-    : tx`select set_config('banyan.tenant', ${tenantId}, true)`
-  ).execute();
+  tx`select set_config('banyan.tenant', ${tenantId}, true)`.execute();
+
+/** The same, with what the ledger records of a request, and the lock timeout that `lockTenantTree` sets. */
+const setRequest = (tx: Tx, tenantId: string, origin: RequestOrigin, treeLockMs: number) =>
+  tx`select set_config('banyan.tenant', ${tenantId}, true), set_config('banyan.origin', ${JSON.stringify(origin)}, true),
+    set_config('banyan.tree_lock_ms', ${String(treeLockMs)}, true)`.execute();
 
 /** Retries a transaction after a serialization failure or a deadlock. Our lock order should not allow any deadlock. */
 async function retry<T>(attempt: () => Promise<T>): Promise<T> {

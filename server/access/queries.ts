@@ -48,5 +48,11 @@ export const lockTenantRow = async (tx: Tx, callerTenant: string, tenantId: stri
   return row;
 };
 
-/** Every change to the structure of the tenant tree takes this lock. */
-export const lockTenantTree = (tx: Tx) => tx`select from tenant_tree_lock for update`;
+/**
+ * Every change to the structure of the tenant tree takes this lock. From then on a request waits only briefly for each further
+ * lock: an import may hold the row of one tenant for minutes, and changes of all other tenants wait for this lock.
+ */
+export const lockTenantTree = (tx: Tx) => tx`
+  select set_config('lock_timeout', nullif(current_setting('banyan.tree_lock_ms', true), ''), true)
+  -- The subquery takes the lock before the function is called.
+  from (select from tenant_tree_lock for update) locked`;

@@ -44,7 +44,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (code === 'ECONNRESET' && statusCode === 400) return apiError('BAD_REQUEST', { cause: 'aborted' });
   if (code.startsWith('FST_') && statusCode < 500) return apiError('BAD_REQUEST', { cause: message });
   // The statement ran too long, or waited too long for a lock.
-  if (code === QUERY_CANCELED) {
+  if (code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE) {
     request.log.warn({ requestId: request.id, err: error }, 'statement timed out');
     return apiError('TOO_BUSY');
   }
@@ -63,6 +63,8 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
 
 /** The SQLSTATE of a statement that exceeded `statement_timeout`. */
 const QUERY_CANCELED = '57014';
+/** The SQLSTATE of a statement that exceeded `lock_timeout`. */
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Sends an error: in the envelope, or as problem details (RFC 9457) if the client accepts them. */
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, config: Config) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS, expectError, read, readDept } from '../support/expect.ts';
+import { DEPTS, expectError, read, readDept, TENANTS } from '../support/expect.ts';
 import { type ApiResponse, Client, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 import { databaseOf, startNode } from './node.ts';
@@ -158,6 +158,38 @@ test('a statement that waits too long for a lock is cancelled, and its request f
     assert.equal(await countLockWaits(owner), 0, 'no statement is left waiting in the database');
   });
   assert.equal((await readDept(admin, locked)).deptName, 'locked');
+});
+
+test('changes of a tenant whose row is locked fail with TOO_BUSY, and do not block changes of other tenants', async () => {
+  const { root } = service;
+  const [locked, other] = [await service.createTenant(), await service.createTenant()];
+  const { id } = locked;
+  const caller = (await startNode(database, { connectionTiming: { treeLockMs: 200 } })).as(root);
+  const changes = {
+    replacement: () => caller.put(TENANTS, { id, tenantName: 'changed' }),
+    patch: () => caller.patch(`${TENANTS}/${id}`, { tenantName: 'changed' }),
+    move: () => caller.put(TENANTS, { id, tenantParent: other.tenantId }),
+    deletion: () => caller.delete(`${TENANTS}/${id}`),
+    quota: () => caller.put(`/system/quota-api/riskReport?tenantId=${locked.tenantId}`, { total: 1 }),
+  };
+  await superuser.begin(async (tx) => {
+    // An import holds this lock.
+    await tx`select from tenants where tenant_id = ${locked.tenantId} for no key update`;
+    for (const [name, change] of Object.entries(changes)) {
+      let response: ApiResponse | undefined;
+      change().then((received) => {
+        response = received;
+      });
+      expectTooBusy(await waitFor(`the ${name} has failed`, () => response));
+    }
+    await expectServed({
+      creation: () => root.post(TENANTS, { tenantName: 'new' }),
+      'creation below the locked tenant': () =>
+        root.post(TENANTS, { tenantName: 'new', tenantParent: locked.tenantId }),
+      'replacement of another tenant': () => root.put(TENANTS, { id: other.id, tenantName: 'changed' }),
+    });
+  });
+  assert.equal((await root.put(TENANTS, { id, tenantName: 'changed' })).code, 200);
 });
 
 test('requests that exceed the response deadline fail with TOO_BUSY and are not executed later', async () => {

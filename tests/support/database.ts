@@ -18,6 +18,7 @@ export const NO_DEADLINES: ConnectionTiming = {
   hostMs: 600_000,
   statementMs: 600_000,
   idleInTransactionMs: 600_000,
+  treeLockMs: 600_000,
   waitMs: 600_000,
   checkMs: 600_000,
 };
