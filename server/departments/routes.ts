@@ -110,7 +110,7 @@ export function departmentRoutes(
     },
     async (request) => {
       const { query } = request;
-      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, request, query.asOf);
       return ok(
         await readActing(db, request, (tx, caller) =>
           time ? listDepartmentsAt(tx, show, caller, query, time) : listDepartments(tx, caller, query),
@@ -190,7 +190,7 @@ export function departmentRoutes(
       const { includeDeleted = false, asOf } = request.query;
       if (asOf !== undefined) {
         if (includeDeleted) throw invalid('includeDeleted', 'notWithAsOf');
-        const time = await resolvePointInTime(deps, asOf);
+        const time = await resolvePointInTime(deps, request, asOf);
         const dept = await readActing(db, request, (tx, caller) => readDepartmentAt(tx, show, caller, id, time));
         return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
       }

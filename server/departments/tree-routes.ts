@@ -59,7 +59,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
     async (request) => {
       const id = pathId(request.params.id);
       const { query } = request;
-      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, request, query.asOf);
       return ok(
         await readActing(db, request, (tx, caller) =>
           time ? listChildrenAt(tx, show, caller, id, { ...query, time }) : listChildren(tx, caller, id, query),
@@ -86,7 +86,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
     },
     async (request, reply) => {
       const { query } = request;
-      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, query.asOf);
+      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, request, query.asOf);
       const sourceOf = (tx: Tx, caller: Caller) =>
         time ? treeAt(tx, caller, query, time) : currentTree(tx, caller, query);
       const { tenantId } = request.token;

@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import { errorCode } from '../../db/errors.ts';
+import { readAs } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import { invalid } from '../http/validation.ts';
 import type { Timing } from '../timing.ts';
@@ -26,10 +28,12 @@ const PAUSE_MS = { first: 5, max: 200 };
 
 /**
  * Parses a time that a caller sent, and waits until all changes up to that time are visible: transactions that wrote before
- * it may not have committed yet. So two reads with the same `asOf` always return the same state.
+ * it may not have committed yet. So two reads with the same `asOf` always return the same state. A caller who has no access
+ * does not wait.
  */
 export async function resolvePointInTime(
   { db, timing }: Dependencies,
+  request: FastifyRequest,
   text: string,
   field = 'asOf',
 ): Promise<PointInTime> {
@@ -43,6 +47,7 @@ export async function resolvePointInTime(
     if (isFuture) throw invalid(field, 'future');
     if (completeFrom) throw apiError('HISTORY_NOT_KEPT', { from: completeFrom });
     if (isSettled) return time;
+    if (pause === PAUSE_MS.first) await readAs(db, request, async () => {});
     if (performance.now() > deadline) throw apiError('TOO_BUSY');
     wanted = time;
     await setTimeout(pause);
@@ -50,4 +55,9 @@ export async function resolvePointInTime(
   }
 }
 
-export const now = (dependencies: Dependencies): Promise<PointInTime> => resolvePointInTime(dependencies, 'now');
+/**
+ * Returns the present time, for a caller who named none. It does not wait: like any read of the present, theirs sees what has
+ * been committed.
+ */
+export const now = async ({ db }: Pick<Dependencies, 'db'>): Promise<PointInTime> =>
+  (await db.use((sql) => readPointInTime(sql, 'now'))).time;

@@ -171,7 +171,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
       const id = pathId(request.params.id);
       const { asOf } = request.query;
       if (asOf !== undefined) {
-        const time = await resolvePointInTime(deps, asOf);
+        const time = await resolvePointInTime(deps, request, asOf);
         const past = await readAs(db, request, (tx, caller) => readTenantAt(tx, caller, id, time));
         return okWithEtag(reply, { data: past, etag: etagOf(past) });
       }

@@ -138,7 +138,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
       const id = pathId(request.params.id);
       const { tenantId, asOf } = request.query;
       if (asOf !== undefined) {
-        const time = await resolvePointInTime(deps, asOf);
+        const time = await resolvePointInTime(deps, request, asOf);
         const past = await readAs(db, request, (tx, caller) => readUserAt(tx, show, caller, id, { tenantId, time }));
         return okWithEtag(reply, { data: past, etag: etagOf(past) });
       }

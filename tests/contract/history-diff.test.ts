@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS, databaseTime } from '../support/expect.ts';
-import { startService } from '../support/service.ts';
+import { DEPTS, databaseTime, expectError } from '../support/expect.ts';
+import { type ApiResponse, startService } from '../support/service.ts';
 import { dropSearchIndexes } from '../support/trees.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
 
@@ -113,4 +114,37 @@ test('a diff requires a valid period and at most 10,000 changed departments', as
     update banyan.departments set del_flag = '2' where tenant_id = ${admin.tenantId} and dept_id = 50000001`;
   const { data } = await admin.get(`${DEPTS}/list?asOf=${from}`);
   assert.equal(data.total, 0);
+});
+
+test('while another tenant writes, a diff up to the present does not wait, nor does a caller whose session has ended', async () => {
+  const [admin, other] = [await service.createTenant(), await service.createTenant()];
+  const deptId = await other.createDepartment();
+  const from = await databaseTime(service);
+  await admin.createDepartment({ deptName: 'new' });
+  const loggedOut = await service.logIn(admin.tenantId, 'boss');
+  assert.equal((await loggedOut.post('/auth/logout')).code, 200);
+  /** Expects a response while the write is still open. */
+  const receive = (name: string, request: Promise<ApiResponse>) => {
+    let response: ApiResponse | undefined;
+    request.then((received) => {
+      response = received;
+    });
+    return waitFor(`${name} has been answered`, () => response);
+  };
+  const { owner, superuser } = service;
+  const { write } = await superuser.begin(async (tx) => {
+    await tx`select from banyan.departments where dept_id = ${deptId} for update`;
+    const write = other.put(DEPTS, { deptId, deptName: 'changed' });
+    await waitFor('the write waits for its row', () => countLockWaits(owner, 'transactionid'));
+    const { data } = await receive('the diff', admin.get(`${DEPTS}/diff?from=${from}`));
+    assert.deepEqual(
+      data.created.map(({ deptName }: { deptName: string }) => deptName),
+      ['new'],
+    );
+    const time = await databaseTime({ superuser: owner });
+    for (const path of ['1?asOf=', '0/children?asOf=', 'tree?asOf=', 'list?asOf=', `diff?from=${from}&to=`])
+      expectError(await receive(path, loggedOut.get(`${DEPTS}/${path}${time}`)), 401, 'SESSION_ENDED');
+    return { write };
+  });
+  assert.equal((await write).code, 200);
 });

@@ -67,8 +67,8 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
     },
     async (request) => {
       const { query } = request;
-      const from = await resolvePointInTime(deps, query.from, 'from');
-      const to = query.to === undefined ? await now(deps) : await resolvePointInTime(deps, query.to, 'to');
+      const from = await resolvePointInTime(deps, request, query.from, 'from');
+      const to = query.to === undefined ? await now(deps) : await resolvePointInTime(deps, request, query.to, 'to');
       // Both have one format and one time zone, so they compare as text.
       if (to < from) throw invalid('to', 'beforeFrom');
       return ok(await readActing(db, request, (tx, caller) => compareDepartments(tx, caller, { from, to })));
