@@ -7,6 +7,7 @@ import { KeyReader } from './auth/api-keys.ts';
 import { requireToken } from './auth/guard.ts';
 import { createIssuer } from './auth/issuer.ts';
 import { createKeyLimits } from './auth/key-limits.ts';
+import { createLastUses } from './auth/last-uses.ts';
 import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
@@ -81,8 +82,9 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   await keys.signingKey();
   const issuer = createIssuer(config, deps.listeningPort ?? (() => portOf(app)));
   const keyLimits = createKeyLimits(db);
-  const tokens = new TokenReader({ keys, issuer }, keyLimits);
-  const apiKeys = new KeyReader(db, keyLimits);
+  const lastUses = createLastUses();
+  const tokens = new TokenReader({ keys, issuer }, keyLimits, lastUses);
+  const apiKeys = new KeyReader(db, keyLimits, lastUses);
   const subscribers = createSubscribers(db, timing);
   // Reverts restore records in this order and remove them in the opposite one: users belong to departments.
   const resources = ledgerResources(

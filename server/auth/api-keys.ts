@@ -6,6 +6,7 @@ import type { KeyToken } from './claims.ts';
 import { hashKey, isKey } from './key-format.ts';
 import type { KeyLimits } from './key-limits.ts';
 import { findSecret } from './key-queries.ts';
+import type { LastUses } from './last-uses.ts';
 
 const MAX_CACHED = 10_000;
 
@@ -17,13 +18,15 @@ const MAX_CACHED = 10_000;
 export class KeyReader {
   private readonly db: Database;
   private readonly limits: KeyLimits;
+  private readonly lastUses: LastUses;
   private readonly found = createCache<KeyToken>(MAX_CACHED);
   /** The connections for which `found` is valid. */
   private connections = 0;
 
-  constructor(db: Database, limits: KeyLimits) {
+  constructor(db: Database, limits: KeyLimits, lastUses: LastUses) {
     this.db = db;
     this.limits = limits;
+    this.lastUses = lastUses;
   }
 
   /** Returns the key of a request from the cache. */
@@ -44,7 +47,8 @@ export class KeyReader {
     const limit = this.limits(tenantId, keyId);
     limit.requestsPerMinute = requestsPerMinute;
     const known = { limit, accepted: false, expires: Number.POSITIVE_INFINITY };
-    const token: KeyToken = { tenantId, keyId, secretId, address, known, lastUse: { refused: false } };
+    const holder = { tenantId, keyId, secretId };
+    const token: KeyToken = { ...holder, address, known, lastUse: this.lastUses(holder, address) };
     // The statement may have run on a connection that was lost since, and the next one may lead to another database.
     if (this.clearOutdated() === connections) this.found.set(cacheKey(hash, address), token);
     return token;

@@ -2,8 +2,9 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
 import { type TokenSigner, verifyAccessToken } from './access-tokens.ts';
-import type { KeyHolder, KeyToken, KnownKey, LastUse, VerifiedToken } from './claims.ts';
+import type { KeyHolder, KeyToken, KnownKey, VerifiedToken } from './claims.ts';
 import type { KeyLimits } from './key-limits.ts';
+import type { LastUses } from './last-uses.ts';
 
 /**
  * Verifies the token of an Authorization header: algorithm, key, issuer, audience, type and expiry. Clients send the same
@@ -12,15 +13,15 @@ import type { KeyLimits } from './key-limits.ts';
 export class TokenReader {
   private readonly signer: TokenSigner;
   private readonly limits: KeyLimits;
+  private readonly lastUses: LastUses;
   private readonly verified = createCache<Verified>(MAX_CACHED);
   /** What requests learned about the API keys that tokens were issued to. All tokens of a key share it. */
   private readonly knownKeys = createCache<KnownKey>(MAX_CACHED);
-  /** Whether API keys were refused. All tokens of one secret share it, for each address that they are sent from. */
-  private readonly lastUses = createCache<LastUse>(MAX_CACHED);
 
-  constructor(signer: TokenSigner, limits: KeyLimits) {
+  constructor(signer: TokenSigner, limits: KeyLimits, lastUses: LastUses) {
     this.signer = signer;
     this.limits = limits;
+    this.lastUses = lastUses;
   }
 
   /** Returns a token from the cache, if it is still valid. */
@@ -31,7 +32,7 @@ export class TokenReader {
     if (found.expires > keys.now() && keys.has(found.signedBy)) {
       // Concurrent requests share the object, see KeyToken.
       if (found.token.keyId !== undefined && found.token.address !== address)
-        found.token = { ...found.token, address, lastUse: this.lastUse(found.token, address) };
+        found.token = { ...found.token, address, lastUse: this.lastUses(found.token, address) };
       return found.token;
     }
     this.verified.delete(authorization);
@@ -46,7 +47,7 @@ export class TokenReader {
     const token =
       holder.keyId === undefined
         ? { ...holder, expires }
-        : { ...holder, address, known: this.knownKey(holder), lastUse: this.lastUse(holder, address) };
+        : { ...holder, address, known: this.knownKey(holder), lastUse: this.lastUses(holder, address) };
     if (authorization.length <= MAX_CACHED_LENGTH) this.verified.set(authorization, { token, expires, signedBy });
     return token;
   }
@@ -60,13 +61,6 @@ export class TokenReader {
     };
     this.knownKeys.set(id, known);
     return known;
-  }
-
-  private lastUse({ tenantId, keyId, secretId }: KeyHolder, address: string): LastUse {
-    const id = `${tenantId} ${keyId} ${secretId} ${address}`;
-    const lastUse = this.lastUses.get(id) ?? { refused: false };
-    this.lastUses.set(id, lastUse);
-    return lastUse;
   }
 
   /** The milliseconds until a token or an API key expires, for responses that outlast it, such as event streams. */

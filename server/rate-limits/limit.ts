@@ -24,7 +24,7 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
 
   /**
    * Returns the bucket of the key first: rejected requests of a key must not use up the tokens of the tenant. Nor must those of a
-   * key that is refused: whoever has a deleted key could keep the tenant from being served.
+   * key that is refused: the former user of a deleted key could keep the tenant from being served.
    */
   function bucketsOf({ token }: FastifyRequest): Bucket[] {
     const { tenantId, keyId } = token;

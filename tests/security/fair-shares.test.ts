@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { databaseOf, startNode } from '../faults/node.ts';
 import { after } from '../support/cleanup.ts';
 import { expectError } from '../support/expect.ts';
+import { createKey } from '../support/oauth.ts';
 import { scale } from '../support/scale.ts';
-import { type ApiResponse, type Client, startService } from '../support/service.ts';
+import { type ApiResponse, Client, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
 /** Request slots, subscriptions and connections are shared: one tenant or address cannot take all of them. */
@@ -47,6 +48,25 @@ test('a tenant that has taken all request slots is rejected, and another tenant 
     // Callers without a token have a share too.
     assert.equal((await node.as(quiet).get('/version')).status, 200);
     expectError(await node.as(noisy).get('/auth/me'), 503, 'TOO_BUSY');
+    return { all: many.all };
+  });
+  await all;
+});
+
+test('requests with an API key that was refused count for their address, not for the tenant of the key', async () => {
+  const node = await startNode(database, { limits });
+  const { keyId, key } = await createKey(quiet);
+  const settings = { keyId, keyName: 'leaked', permissions: ['dept:read'], status: '1' };
+  assert.equal((await quiet.put('/system/key-api', settings)).code, 200);
+  const leaked = new Client(node.base, key);
+  expectError(await leaked.get(DEPT), 403, 'KEY_DISABLED');
+  // Until a token is verified, it counts for its address too.
+  assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
+  const { all } = await whileLocked(async () => {
+    const many = flood(leaked, 20);
+    await waitFor('the rest is rejected', () => many.responses.length === 20 - LIMIT);
+    for (const response of many.responses) expectError(response, 503, 'TOO_BUSY');
+    for (let n = 0; n < 5; n++) assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
     return { all: many.all };
   });
   await all;
