@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/driver.ts';
 import { forceCustomPlans } from '../../db/planner.ts';
+import { encodePath } from '../spreadsheets/path.ts';
 import { cleanName } from '../spreadsheets/text.ts';
 import { findByNames } from './queries.ts';
 
@@ -13,6 +14,9 @@ export interface PathNode {
   /** The departments at this place: siblings may share a name. */
   deptIds: readonly (string | null)[];
 }
+
+/** A path as errors show it, without spaces around it. */
+export const showPath = (names: readonly string[]): string => cleanName(encodePath(names));
 
 /** Finds departments by their paths, with one or two statements for each level. */
 export class PathTree {

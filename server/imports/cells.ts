@@ -50,8 +50,8 @@ export function idCell(schema: object): ReadCell<string> {
   };
 }
 
-/** Reads the text of a path, or of several: its names are read later. */
-export const pathCell: ReadCell<string> = (cell, header) => readText(cell, header).trim();
+/** Reads the text of a path, or of several. Its names are read later: spaces at its ends may belong to a stored name. */
+export const pathCell: ReadCell<string> = readText;
 
 export function integerCell(schema: object): ReadCell<number> {
   const validate = createValueValidator(schema);

@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/driver.ts';
-import type { PathNode } from '../departments/paths.ts';
+import { type PathNode, showPath } from '../departments/paths.ts';
 import {
   type DepartmentChanges,
   findDepartmentsByExternalId,
@@ -12,7 +12,6 @@ import {
 import { type DepartmentValues, department } from '../departments/record.ts';
 import { apiError } from '../http/errors.ts';
 import { createSlices } from '../http/slices.ts';
-import { encodePath } from '../spreadsheets/path.ts';
 import { cleanName } from '../spreadsheets/text.ts';
 import { type DepartmentRowInput, readDepartmentRows } from './department-rows.ts';
 import { headersOf, ImportErrors } from './errors.ts';
@@ -101,7 +100,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
     });
     const [deptId] = there;
     const other = deptId === undefined ? undefined : rowOf.get(deptId);
-    if (there.length > 1) errors.add(n, 'path', apiError('DEPT_PATH_AMBIGUOUS', { path: encodePath(place.names) }));
+    if (there.length > 1) errors.add(n, 'path', apiError('DEPT_PATH_AMBIGUOUS', { path: showPath(place.names) }));
     else if (other !== undefined) repeats(n, 'path', other);
     else if (deptId !== undefined) {
       ids[n] = deptId;
@@ -254,8 +253,8 @@ function findParent(
   if (row !== undefined) return row;
   const [deptId, another] = parent.deptIds;
   if (dept && parent.deptIds.includes(dept.parentId)) return KEEP;
-  if (another !== undefined) throw apiError('DEPT_PATH_AMBIGUOUS', { path: encodePath(parent.names) });
-  if (deptId === undefined) throw apiError('DEPT_PATH_NOT_FOUND', { path: encodePath(parent.names) });
+  if (another !== undefined) throw apiError('DEPT_PATH_AMBIGUOUS', { path: showPath(parent.names) });
+  if (deptId === undefined) throw apiError('DEPT_PATH_NOT_FOUND', { path: showPath(parent.names) });
   return deptId === null ? null : refOf(deptId);
 }
 

@@ -2,13 +2,13 @@ import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { hasAllPermissions } from '../auth/permissions.ts';
 import { userKey } from '../auth/user-key.ts';
-import { type PathNode, PathTree } from '../departments/paths.ts';
+import { type PathNode, PathTree, showPath } from '../departments/paths.ts';
 import { apiError, type Detail } from '../http/errors.ts';
 import { createSlices } from '../http/slices.ts';
 import { invalid } from '../http/validation.ts';
 import { readAccountsLeft } from '../quotas/accounts.ts';
 import { externalIdFields } from '../records/external-id.ts';
-import { decodePath, encodePath, splitPaths } from '../spreadsheets/path.ts';
+import { decodePath, splitPaths } from '../spreadsheets/path.ts';
 import { ROLE_WORDS, STATUS_WORDS } from '../spreadsheets/words.ts';
 import { readAccounts } from '../users/accounts.ts';
 import {
@@ -147,9 +147,7 @@ async function readRows(table: Table, errors: ImportErrors) {
       deptPaths === undefined
         ? undefined
         : check('deptPaths', () => {
-            const listed = splitPaths(deptPaths)
-              .map((path) => path.trim())
-              .filter((path) => path !== '');
+            const listed = splitPaths(deptPaths).filter((path) => path.trim() !== '');
             if (listed.length > MAX_FURTHER) throw tooMany(headerOf('deptPaths'));
             return listed.map((path) => placeOf(path, 'deptPaths'));
           });
@@ -170,7 +168,7 @@ async function readRows(table: Table, errors: ImportErrors) {
 function readNames(path: string, header: Detail): string[] {
   const names = decodePath(path);
   if (names.some((name) => name.trim() === '')) throw invalid(header, 'emptyPathName');
-  if (names.length > MAX_PATH_NAMES) throw apiError('DEPT_PATH_NOT_FOUND', { path: encodePath(names.slice(0, 10)) });
+  if (names.length > MAX_PATH_NAMES) throw apiError('DEPT_PATH_NOT_FOUND', { path: showPath(names.slice(0, 10)) });
   return names;
 }
 
@@ -251,8 +249,8 @@ function departmentsOf(
   const idOf = (key: string, { deptIds, names }: PathNode): string | undefined =>
     errors.check(n, key, () => {
       const [deptId, another] = deptIds;
-      if (another !== undefined) throw apiError('DEPT_PATH_AMBIGUOUS', { path: encodePath(names) });
-      if (deptId == null) throw apiError('DEPT_PATH_NOT_FOUND', { path: encodePath(names) });
+      if (another !== undefined) throw apiError('DEPT_PATH_AMBIGUOUS', { path: showPath(names) });
+      if (deptId == null) throw apiError('DEPT_PATH_NOT_FOUND', { path: showPath(names) });
       return deptId;
     });
   const deptId = main ? (idOf('deptPath', main) ?? null) : (before?.deptId ?? null);

@@ -254,6 +254,32 @@ test('exported users are imported unchanged, whatever the names of their departm
   assert.deepEqual([data.unchanged, data.errors], [2, 0]);
 });
 
+test('exported departments and users are imported unchanged, if names of departments begin or end with spaces', async () => {
+  const tenant = await service.createTenant();
+  const parentId = await tenant.createDepartment({ deptName: ' 总部 ' });
+  const deptIds = [];
+  for (const deptName of [' 研发', '测试 ', '\u3000市场\u3000'])
+    deptIds.push(await tenant.createDepartment({ deptName, parentId }));
+  await tenant.createUser({ userName: 'zhangsan', deptId: parentId, deptIds });
+  for (const [kind, rows] of [
+    ['dept', 4],
+    ['user', 2],
+  ] as const) {
+    const { text } = await tenant.get(`/system/${kind}-api/export?format=csv`);
+    const { data } = await importFile(tenant, kind, 'preview', Buffer.from(text));
+    assert.deepEqual([data.unchanged, data.errors], [rows, 0]);
+  }
+  const missing = csv([
+    ['用户名', '部门', '兼任部门'],
+    ['lisi', ' 没有 ', ' ; '],
+  ]);
+  const { data } = await importFile(tenant, 'user', 'preview', missing);
+  assert.deepEqual(
+    data.table[0].errors.map(({ column, msg }: Record<string, string>) => [column, msg]),
+    [['B', '部门“没有”不存在，请核对路径，或先创建该部门']],
+  );
+});
+
 test('a header that is merged over two rows or repeated further down is no record', async () => {
   const tenant = await service.createTenant();
   const merges = [0, 1].map((col) => ({ startRow: 0, endRow: 1, startCol: col, endCol: col }));
