@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
+import type { Database } from '../../db/connect.ts';
 import type { Caller } from '../../server/auth/caller.ts';
 import { generateKey } from '../../server/auth/key-format.ts';
 import { KEY_PERMISSIONS, PERMISSIONS } from '../../server/auth/permissions.ts';
@@ -9,7 +10,7 @@ import { DEPTS, expectError } from '../support/expect.ts';
 import { basic, postForm } from '../support/oauth.ts';
 import { Client, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
-import { waitFor } from '../support/wait.ts';
+import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const KEYS = '/system/key-api';
 const queries: Query[] = [];
@@ -90,12 +91,36 @@ test('a read with a key sends the same number of statements as one with a token'
   }
 });
 
-test('each batch of concurrent reads with one key loads the key once', async () => {
+test('each batch of concurrent reads with one key loads the key once, also after a new connection', async () => {
+  // A service of its own, with few connections: those of the other tests would be opened at any time.
+  const queries: Query[] = [];
+  let connectionsOpened = () => 0;
+  const wrapDatabase = (db: Database) => {
+    connectionsOpened = db.connectionsOpened;
+    return captureQueries(queries)(db);
+  };
+  const few = await startService({ DATABASE_URL: service.databaseUrl }, { wrapDatabase, connections: 5 });
   const dept = await admin.createDepartment();
-  const { client } = await createKey();
-  await client.get(`${DEPTS}/${dept}`);
-  queries.length = 0;
-  await Promise.all(Array.from({ length: 50 }, () => client.get(`${DEPTS}/${dept}`)));
+  const { key } = await createKey();
+  const read = () => withKey(key, few).get(`${DEPTS}/${dept}`);
+  await read();
+  const reads: ReturnType<typeof read>[] = [];
+  await superuser.begin(async (tx) => {
+    await tx`lock table banyan.departments in access exclusive mode`;
+    // Two batches wait for the lock, so further reads wait for the next batch.
+    for (const batches of [1, 2]) {
+      reads.push(read());
+      await waitFor('a batch waits', async () => (await countLockWaits(tx, 'relation')) === batches);
+    }
+    reads.push(...Array.from({ length: 10 }, read));
+    const before = connectionsOpened();
+    await Promise.all(Array.from({ length: 3 }, () => few.root.get('/system/user-api/list')));
+    assert.ok(connectionsOpened() > before, 'a connection was opened');
+    queries.length = 0;
+    reads.push(...Array.from({ length: 10 }, read));
+    await waitFor('the key was looked up again', () => lookups(queries.map(({ string }) => string ?? '')).length > 0);
+  });
+  for (const { status } of await Promise.all(reads)) assert.equal(status, 200);
   const batches = queries.filter(({ string }) => string?.includes('read_departments'));
   assert.ok(batches.length > 0);
   for (const { parameters } of batches) assert.equal(idsIn(parameters?.[3]).length, 1);
