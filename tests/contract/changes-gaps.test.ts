@@ -5,22 +5,24 @@ import { type Client, startService } from '../support/service.ts';
 
 /** Feeds whose next change comes after a long run of changes that are skipped or no longer stored. */
 
-const GAP = 25_000;
+/** Longer than three pages: one page reads 10,000 positions of a ledger, and four times its limit of a subtree's order. */
+const LEDGER_GAP = 25_000;
+const SUBTREE_GAP = 3_500;
 const service = await startService({}, { timing: { feedScanMs: 0 } });
 const { superuser } = service;
 
 /** Adds positions without changes to the end of both feeds of a tenant, as after the archive was emptied. */
-async function addGap({ tenantId }: Client): Promise<void> {
+async function addGap({ tenantId }: Client, length: number): Promise<void> {
   await superuser.begin(async (tx) => {
     await tx`
       insert into banyan.seals select tenant_id, h.seq + n, -n, '', true
-      from banyan.seal_heads h, generate_series(1, ${GAP}) n where tenant_id = ${tenantId}`;
-    await tx`update banyan.seal_heads set seq = seq + ${GAP} where tenant_id = ${tenantId}`;
+      from banyan.seal_heads h, generate_series(1, ${length}) n where tenant_id = ${tenantId}`;
+    await tx`update banyan.seal_heads set seq = seq + ${length} where tenant_id = ${tenantId}`;
     await tx`select from banyan.change_order for update`;
     await tx`
       insert into banyan.change_positions select ${tenantId}, o.position + n, -n, false
-      from banyan.change_order o, generate_series(1, ${GAP}) n`;
-    await tx`update banyan.change_order set position = position + ${GAP}`;
+      from banyan.change_order o, generate_series(1, ${length}) n`;
+    await tx`update banyan.change_order set position = position + ${length}`;
   });
 }
 
@@ -30,7 +32,7 @@ for (const below of [false, true]) {
   test(`a page ends within a long gap, and its cursor is beyond what was read, with below=${below}`, async () => {
     const admin = await service.createTenant();
     const { data: start } = await admin.get(`${path}&after=latest`);
-    await addGap(admin);
+    await addGap(admin, below ? SUBTREE_GAP : LEDGER_GAP);
     const id = await admin.createDepartment();
     const pages: { rows: { resourceId: string }[]; next: string }[] = [];
     for (let after = start.next; pages.at(-1)?.rows.length !== 1; after = pages.at(-1)?.next) {
