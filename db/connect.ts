@@ -200,7 +200,7 @@ async function hasOtherClients({ socketDir, password }: EmbeddedServer): Promise
       where backend_type = 'client backend' and application_name <> current_setting('application_name')`;
     return others.length > 0;
   } catch {
-    // It has stopped, or its password file is wrong. Either way nobody else is connected through it.
+    // It has stopped, or its password file is wrong. Either way no other process can be connected.
     return false;
   } finally {
     await superuser.end({ timeout: 1 });

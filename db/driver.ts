@@ -40,7 +40,7 @@ export interface ConnectionTiming {
   /** Shorter than the service's own deadline, so that a blocked statement releases its connection in time. */
   statementMs: number;
   idleInTransactionMs: number;
-  /** How long a transaction that holds the lock of the tenant tree waits for each further lock: everything else waits for it. */
+  /** How long a transaction that holds the lock of the tenant tree waits for each further lock: changes of other tenants wait too. */
   treeLockMs: number;
   /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
   waitMs: number;

@@ -5,7 +5,7 @@ export const errorCode = (error: unknown): string => String((error as { code?: u
 export const constraintOf = (error: unknown): string =>
   String((error as { constraint_name?: unknown } | null)?.constraint_name ?? '');
 
-/** Whether a connection that had been established broke: codes of the driver and of the system. */
+/** Whether a connection broke or was refused, or the server is unreachable: codes of the driver and of the system. */
 export const isConnectionLost = (code: string): boolean =>
   /^(CONNECTION_|ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ERR_STREAM_)/.test(code);
 

@@ -14,7 +14,7 @@ export interface Hosts {
   list: readonly [Host, ...Host[]];
   /** Whether only the primary is used. A single server is used whatever it is, unless DATABASE_URL asks for the primary. */
   primaryOnly: boolean;
-  /** Where the next connection is opened. It changes only after a failure. */
+  /** Where the next connection is opened. It changes only after a failure, or when another host has been promoted. */
   current: Host;
   /**
    * The highest timeline of a primary so far. A promotion begins a new one, so a primary with a lower one has been replaced,

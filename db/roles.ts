@@ -41,7 +41,7 @@ export async function createServiceRole(
 
 /**
  * Gives the role the settings of the service's connections, in this database: a pooler may drop those that a connection asks
- * for. Writes nothing if they are already set, because nodes that start together would wait for each other's commit.
+ * for. Writes nothing if they are already set.
  */
 async function saveRoleSettings(tx: Tx, role: string, settings: Record<string, string>): Promise<void> {
   const expected = Object.entries(settings).map(([name, value]) => `${name}=${value}`);

@@ -65,8 +65,8 @@ export const defaultTiming = {
   /** During shutdown, requests in flight have this long to complete; the process then exits without them. */
   shutdownMs: 9_000,
   /**
-   * How long a node's lease on a webhook lasts: longer than an attempt and its transaction take. After that, another node may
-   * take over.
+   * How long a lease on a webhook lasts: longer than an attempt and its transaction take. After that, another process may take
+   * over.
    */
   webhookLeaseMs: 30_000,
 };

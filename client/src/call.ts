@@ -31,7 +31,7 @@ export interface CallOptions {
   headers?: Record<string, string> | undefined;
 }
 
-/** If new tokens are rejected too, this often, the token is not the problem. */
+/** A call gets at most this many new tokens. If they are rejected too, the token is not the problem. */
 const MAX_RENEWALS = 3;
 
 /**

@@ -87,7 +87,7 @@ export async function* streamChanges(
         isSilent = false;
         if (id !== undefined) cursor = id;
         if (event === 'change') yield { change: JSON.parse(text), cursor };
-        // If the token has expired, the next request gets a new one. Any other error that remains is thrown by it, too.
+        // After TOKEN_EXPIRED, the next request gets a new token. If the caller may no longer read the feed, it throws the error.
         if (event === 'refused' && JSON.parse(text).reason === 'TOO_BUSY') await connection.pause();
       }
       // A connection that ends before any event may do so again.

@@ -106,7 +106,10 @@ const streamOf = async (sent: Promise<{ data: unknown }>) => (await sent).data a
 
 const importOf = (kind: ImportKind) => (kind === 'people' ? client.importUsers : client.importDepartments);
 
-/** Every operation of the service that the console uses, named after its operationId in the OpenAPI document. */
+/**
+ * The operations that the screens use, named after their operationId in the OpenAPI document. Those of imports have names of
+ * their own, because each serves departments and users.
+ */
 export const api = {
   readMe: (signal?: Signal) => client.readMe({}, { signal }),
   readVersion: (signal?: Signal) => client.readVersion({}, { signal }),
@@ -168,7 +171,7 @@ export const api = {
   /** Reverts every change that was made by the same request. */
   revertChange: (id: Id, { tenantId }: TenantScope = {}) => dataOf(client.revertChange({ id, tenantId })),
 
-  /** Restores the department with everything below it that was deleted together with it. */
+  /** Restores the department with the departments below that were deleted together with it, but not their users. */
   restoreDepartment: (id: Id, { tenantId }: TenantScope = {}) =>
     dataOf(client.restoreDepartment({ id, tenantId, body: {} })),
   restoreUser: (id: Id, { tenantId }: TenantScope = {}) => dataOf(client.restoreUser({ id, tenantId })),

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { copyFile, type FileDigest, ignoreMissing, writeFile } from './files.ts';
 
-/** Folders whose contents PostgreSQL creates again when it starts. The write-ahead log is copied separately. */
+/** Folders that are copied without their contents, which a restored server does not need. The write-ahead log is copied separately. */
 const EMPTIED = /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans|log)$/;
 
 /** Files that belong to the running server. A copy of `postmaster.pid` would prevent a start. */

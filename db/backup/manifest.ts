@@ -15,9 +15,9 @@ export interface Manifest {
   postgres: string;
   /** PostgreSQL's identifier of the database cluster. */
   system: string;
-  /** When the backup began. A restore can end at any later time that the archive covers. */
+  /** When the backup began. */
   started: string;
-  /** Everything that was committed before this time is in the backup. */
+  /** Everything that was committed before this time is in the backup. A restore can end at any later time that the archive covers. */
   time: string;
   /** The first and the last segment of the write-ahead log that are needed to make the copy consistent. */
   firstSegment: string;

@@ -44,8 +44,8 @@ export interface KeyToken extends KeyHolder {
 }
 
 /**
- * Requests of a key that is refused (it was deleted, is disabled, must not be used from this address, …) must not use up what
- * the tenant gets. They are still served, so that the first one that is accepted again ends this.
+ * While a key is refused (it was deleted, is disabled, must not be used from this address, …), its requests use neither the
+ * tenant's share of the request slots nor its rate limit. The key is still checked on each request; the first success ends this.
  */
 export interface LastUse {
   refused: boolean;

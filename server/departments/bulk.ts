@@ -54,7 +54,7 @@ export async function addDepartments(
 ): Promise<NewDeptIds> {
   const { departments } = input;
   const parents = planDepartments(caller, input, allowDisabled);
-  const led = await lockLeaders(tx, caller.tenantId, departments, (n) => `departments[${n}].leaderId`);
+  const withLeaders = await lockLeaders(tx, caller.tenantId, departments, (n) => `departments[${n}].leaderId`);
   const parentId = toParentId(input.parentId ?? 0);
   const height = heightOf(parents);
   const locked = await lockParents(tx, caller.tenantId, [parentId], { wait: true, height });
@@ -63,7 +63,7 @@ export async function addDepartments(
   if (parent.status !== '0' && !allowDisabled) throw apiError('PARENT_DISABLED');
   if (parent.level + height > maxLevels) throw tooDeep(maxLevels);
   const deptIds = await reserveIds(tx, departments.length);
-  const rows = led.map((entry, n) => ({
+  const rows = withLeaders.map((entry, n) => ({
     ...department.withDefaults(entry),
     deptId: deptIds[n] as number,
     parentId: parents[n] === NONE ? parentId : String(deptIds[parents[n] as number]),

@@ -48,11 +48,11 @@ export async function createDepartment(
   input: DeptInput,
   { maxLevels }: { maxLevels: number },
 ): Promise<number> {
-  const led = await lockLeader(tx, caller.tenantId, input);
+  const withLeader = await lockLeader(tx, caller.tenantId, input);
   const parents = await lockParents(tx, caller.tenantId, [toParentId(input.parentId ?? 0)], { wait: true });
   const options = { wait: true, parents, maxLevels };
-  // Several callers may share createDepartments. If one of them sent an external id that is taken, each runs again, alone.
-  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input: led }], options).catch(
+  // A department with an external id is never created in a batch (batched-create.ts), so this error belongs to this request.
+  const [created] = await createDepartments(tx, caller.tenantId, [{ caller, input: withLeader }], options).catch(
     rethrowAsExternalIdTaken,
   );
   if (created instanceof ApiError) throw created;
@@ -147,14 +147,14 @@ export async function patchDepartment(
   assertNotRemoved(patch, ['parentId']);
   const { tenantId, userName } = caller;
   const parentId = patch.parentId == null ? undefined : toParentId(patch.parentId);
-  const led = await lockLeader(tx, tenantId, completeExternalId(patch));
+  const withLeader = await lockLeader(tx, tenantId, completeExternalId(patch));
   // A move locks the tree before any department. The ETag covers `ancestors`, so it needs that lock too.
   if (ifMatch || parentId !== undefined) await lockTenant(tx, tenantId);
   const locked = await lockAnyForUpdate(tx, tenantId, parentId ? [deptId, parentId] : [deptId]);
   const current = locked.find((dept) => dept.deptId === deptId);
   if (current?.delFlag !== '0') throw apiError('DEPT_NOT_FOUND');
   if (ifMatch) assertEtag(ifMatch, etagOf(await readDept(tx, tenantId, deptId, false)));
-  const values = department.withDefaults(mergePatch(department.pick(current), led));
+  const values = department.withDefaults(mergePatch(department.pick(current), withLeader));
   assertExternalId(values);
   if (parentId !== undefined && parentId !== current.parentId) {
     await moveDepartment(tx, caller, deptId, { ...values, parentId }, limits);

@@ -10,8 +10,8 @@ import { Int, Long, LongOut, orNull } from './fields.ts';
  * - `x-openapi`: the document shows this schema instead, which would be too slow for a serializer.
  * - `x-success`: the response has the envelope of a success (openapi.ts).
  *
- * The document shows neither `x-problem`, which names a message of validation.ts, nor `x-optional`, which marks a body that may
- * be omitted.
+ * The document shows neither `x-problem`, which names a message of field-problems.ts, nor `x-optional`, which marks a body that
+ * may be omitted.
  */
 const OMITTED = new Set(['x-component', 'x-openapi', 'x-problem', 'x-optional', 'x-success']);
 

@@ -17,7 +17,7 @@ export const BACKLOG = 4_096;
 /** How many pipelined requests of a connection may wait before it is no longer read. */
 const MAX_WAITING = 16;
 
-/** How many further bytes of a rejected body are read: as many as the largest file has, and as many again. */
+/** How many further bytes of a rejected body are read: twice the size of the largest file. */
 const MAX_DISCARDED = 104_857_600;
 
 interface Connection {

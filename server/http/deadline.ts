@@ -24,7 +24,7 @@ export const deadlineOf = (request: FastifyRequest): number => {
 };
 
 /**
- * Responds `TOO_BUSY` to requests that exceed their deadline. The time in which the body arrives does not count. Fastify's
+ * Responds `TOO_BUSY` to requests that exceed their deadline. The time in which the body arrives does not count. Node's
  * own timeout no longer covers a request once its body has arrived. All requests share one timer: a timer for each would
  * cost more than everything else here.
  */

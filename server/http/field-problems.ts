@@ -1,6 +1,6 @@
 import type { Language } from './errors.ts';
 
-/** In a CSV file such a number is a text, in an xlsx file a number. */
+/** The text of two problems: in a CSV file the cell is text (`scientific`), in an xlsx file a number (`scientificCell`). */
 const scientific = {
   zh: '是科学计数法，部分数字已丢失，请将单元格格式改为文本后重新填写',
   en: 'is in scientific notation and has lost digits. Format the cell as text and enter it again',

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 
-/** Field types that several resources share. `x-problem` names the message of validation.ts for invalid values. */
+/** Field types that several resources share. `x-problem` names the message of field-problems.ts for invalid values. */
 
 const LARGEST_LONG = 9223372036854775807n;
 

@@ -97,7 +97,7 @@ export function shareComponents(generated: GeneratedDocument): object {
   return { ...document, paths, components: { ...document.components, ...components } };
 }
 
-/** Lists the parameters that all operations of a path have once, for the path. */
+/** Moves the parameters that all operations of a path share to the path itself. */
 function shareParameters(methods: Record<string, GeneratedOperation>): object {
   const operations = Object.values(methods);
   const hasSame = (wanted: string) => (operation: GeneratedOperation) =>
@@ -152,7 +152,10 @@ const describeSuccess = (data: unknown) => ({
   allOf: [{ 'x-ref': 'Ok' }, { required: ['data'], properties: { data } }],
 });
 
-/** Names a success by the schemas of its data and by its headers. Those without either differ from all others. */
+/**
+ * Names a success by the schemas of its data and by its headers. Returns undefined for data that is neither null nor contains a
+ * named schema: such a response is not shared.
+ */
 const successName = ({ headers = {}, content = {} }: Generated): string | undefined => {
   if ('text/csv' in content) return 'Spreadsheet';
   const text = JSON.stringify(content);

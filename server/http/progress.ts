@@ -18,10 +18,9 @@ export interface Progress {
 }
 
 /**
- * Responds to a request that may work for minutes. No deadline applies until all is prepared, that is until `report` has been
- * called with `done` equal to `total`. A client that accepts `text/event-stream` receives events: `progress`, and at the end
- * `result` or `refused` with the envelope. Others receive the envelope as usual. An error before the first event is a regular
- * response.
+ * Responds to a request that may take minutes. No deadline applies from `report(0, total)` to `report(total, total)`. A client
+ * that accepts `text/event-stream` receives events: `progress`, and at the end `result` or `refused` with the envelope. Others
+ * receive the envelope as usual. An error before the first event is a regular response.
  */
 export async function respondWithProgress<T>(
   request: FastifyRequest,

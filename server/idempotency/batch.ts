@@ -23,7 +23,7 @@ export type BatchedOutcome<T> = (Outcome<T> & { replayed: boolean }) | 'repeat';
 
 /** The keys of requests of one tenant that share a transaction, which does for all of them what `runOnce` does for one. */
 export interface BatchKeys<T> {
-  /** Returns the outcome of an allowed request; undefined: it is to be executed. */
+  /** Returns the outcome of a request whose caller has the permission; undefined: it is to be executed. */
   begin(request: BatchedRequest): BatchedOutcome<T> | undefined;
   /** Stores the outcomes of executed requests, and releases the keys of all others. */
   store(tx: Tx, executed: readonly { request: BatchedRequest; outcome: Outcome<T> }[]): Promise<void>;

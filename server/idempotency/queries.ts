@@ -92,7 +92,7 @@ export const storeOutcomes = (tx: Tx, tenantId: string, outcomes: readonly (Owne
     on conflict (tenant_id, user_id, key_id, key) do update set result = excluded.result, error = excluded.error`.execute();
 };
 
-/** Releases a key that the transaction has claimed: the request was not allowed. */
+/** Releases a key that the transaction has claimed: its request was not executed. */
 export const releaseKey = (tx: Tx, tenantId: string, { owner: { userId = NONE, keyId = NONE }, key }: OwnedRequest) =>
   tx`
     delete from idempotency_keys

@@ -69,7 +69,7 @@ const change = {
   time: Type.String({ format: 'date-time', description: 'ISO 8601 with microseconds' }),
   by: Type.String({
     description:
-      'Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent',
+      'Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, or the service itself',
   }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
   tenantId: Type.Optional(Type.String({ description: 'With `below`: the tenant of the change' })),

@@ -28,7 +28,8 @@ export async function* streamChanges(
     }
     if (subscription.displaced) yield errorEvent('TOO_BUSY');
     if (signal.aborted) return;
-    // An expired token is rejected as in any other request, even if its session lasts longer. The read rejects an API key.
+    // An expired token is rejected as in any other request, even if its session lasts longer. The read below rejects an expired
+    // API key.
     if (isToken && timeLeft() <= 0) {
       yield errorEvent('TOKEN_EXPIRED');
       return;

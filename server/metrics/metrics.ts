@@ -141,7 +141,7 @@ export async function createMetrics(): Promise<Metrics> {
         'banyan_requests_shed_total',
         'Requests rejected with TOO_BUSY because there was no room.',
         () => load().shed,
-        'lacking',
+        'reason',
       );
       watch(
         Gauge,

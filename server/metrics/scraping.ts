@@ -67,8 +67,8 @@ async function render(snapshots: Snapshot[]): Promise<string> {
 }
 
 /**
- * Adds counters of a process that has exited to those of the ones before it. Without them the sums of a node would fall, and Prometheus
- * would take that for a restart and count everything again.
+ * Adds the last counters of a process that has exited to those of processes that exited earlier. Without them the sums of a
+ * node would fall, and Prometheus would take that for a restart and count everything again.
  */
 export async function addExited(exited: Snapshot, last: Snapshot): Promise<Snapshot> {
   const { AggregatorRegistry } = await import('prom-client');

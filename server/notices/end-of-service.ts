@@ -51,7 +51,7 @@ async function warnTenants(
         onError(tenantId, error as Error);
       }
     }
-    // Tenants that failed are found again. If the whole batch has failed, there may be no end.
+    // Tenants that failed are found again. If all of a batch have failed, the next query would find the same ones.
     if (tenantIds.length < BATCH || tenantIds.every((tenantId) => failed.has(tenantId))) return;
   }
 }

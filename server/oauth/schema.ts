@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** The maximum number of bytes of a form. A token of any length that fits is checked, and found invalid, like any other. */
+/** The maximum number of bytes of a form. A token may have any length that fits: an overlong one gets the usual error. */
 export const FORM_BYTES = 8_192;
 
 export const ClientParameters = Type.Object({

@@ -85,7 +85,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         ...shared,
         operationId: 'consumeQuota',
         summary: 'Use a quota',
-        description: 'Counts against every pool above too, or against none.',
+        description: 'Also counts against every pool above; if any of them has no room, against none.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: QuotaUseInput,

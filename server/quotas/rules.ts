@@ -198,6 +198,6 @@ export async function warnAfterChange(tx: Tx, tenantId: string, quotas: string[]
   await recordCrossings(tx, tenantId, await lockCounters(tx, tenantId, quotas, { pools: [], now }));
 }
 
-/** Locks the counters of quotas whose totals are about to change, so that uses in flight count against the old totals. */
+/** Locks the counters of quotas that the transaction changes. Waits for uses in flight, which count against the old totals. */
 export const lockQuotas = (tx: Tx, tenantId: string, quotas: string[]) =>
   lockCounters(tx, tenantId, quotas, { now: undefined });

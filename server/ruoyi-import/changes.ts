@@ -53,8 +53,8 @@ export function compare<P extends Planned<object>>(
 }
 
 /**
- * Leaves out a reference to a record that Banyan does not have, such as a leader whom a pool of accounts refuses. It is then not
- * stored as imported either, so a later run sets it.
+ * Leaves out a reference to a record that Banyan does not have, such as a leader who was not created because a quota of accounts
+ * is exhausted. It is then not stored as imported either, so a later run sets it.
  */
 export function withoutUnknown<K extends string, P extends Planned<{ [key in K]?: string | null }>>(
   planned: readonly P[],

@@ -14,7 +14,7 @@ import { MAX_CANDIDATES, type RankedHit, rankRows } from './ranking.ts';
 
 /**
  * A word is common if it matches at least `COMMON_IN_SAMPLE` of the `SAMPLE` departments that were created first. The index is
- * then searched only for names that are read exactly like it.
+ * then searched only for names whose whole pinyin is the word.
  */
 const SAMPLE = 300;
 const COMMON_IN_SAMPLE = 12;
@@ -144,7 +144,7 @@ export async function searchDepartments(
 
 /**
  * Returns candidates for one word. The index would have to collect all matches of a common word before it returns the first.
- * The matches in the sample, and names that begin with the word or are read exactly like it, have to suffice then.
+ * The matches in the sample, names that begin with the word, and names whose whole pinyin is the word have to suffice then.
  */
 async function findCandidates(tx: Tx, names: DepartmentNames, sample: DeptRow[], word: Word, limit: number) {
   const ranks = sample.map((row) => names.rank(row, word));

@@ -21,7 +21,7 @@ export interface Word {
   /** The digits, if the word may be part of a phone number. */
   phone: string | undefined;
   parts: Part[];
-  /** Finds names that are read exactly like this. */
+  /** Finds names that equal the word, in characters or in pinyin. */
   exactParts: Part[];
 }
 

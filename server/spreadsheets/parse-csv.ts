@@ -2,7 +2,8 @@ import { ReadError } from './read-error.ts';
 
 /**
  * Yields the rows of a CSV file (RFC 4180), one at a time: a file may have millions of empty lines. A quote within a cell that
- * does not begin with one stands for itself. Throws if a quote does not end, or ends in another row: the rows between would be one cell.
+ * does not begin with one stands for itself. Throws if a quote is never closed, or only by the quote that begins a cell of a later
+ * row: the rows between would be one cell.
  */
 export function* parseCsvRows(text: string, delimiter: string): Generator<string[], void> {
   const delimiterCode = delimiter.charCodeAt(0);

@@ -16,7 +16,7 @@ const SAMPLE_LENGTH = 100_000;
 export function readCsv(bytes: Uint8Array): SheetRow[] {
   const text = decode(bytes);
   if (isOtherText(text)) throw new ReadError('damaged');
-  // Excel writes this line to say which delimiter follows.
+  // Programs write this line to tell Excel which delimiter follows.
   const stated = /^sep=(.)\r?\n/i.exec(text);
   const delimiter = stated?.[1] ?? detectDelimiter(text.slice(0, SAMPLE_LENGTH));
   const collector = new RowCollector();

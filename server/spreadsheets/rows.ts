@@ -46,7 +46,7 @@ export class RowCollector {
 /** Imports treat a text of spaces as empty. */
 const isBlank = (cell: SheetCell): boolean => typeof cell === 'string' && cleanName(cell) === '';
 
-/** How much of the rows one message contains. A cell counts as its characters and the time that a further cell takes. */
+/** The maximum size of a message. A cell counts as its characters plus CELL_SIZE, because each cell takes time of its own. */
 const MAX_PIECE = 400_000;
 const CELL_SIZE = 50;
 

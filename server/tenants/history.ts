@@ -31,8 +31,8 @@ export async function readTenantAt(tx: Tx, caller: Caller, id: string, time: Poi
 }
 
 /**
- * Shows a tenant of the past. In the tenant's own ledger, a former parent is shown only to those who may see it now. The
- * parents of other tenants in a ledger were below the ledger's tenant.
+ * Shows a tenant of the past. In the tenant's own ledger, a former parent is shown only to those who may see it now. In the
+ * ledger of an ancestor every parent is shown: it was that ancestor or a tenant below it.
  */
 function showPast(past: TenantRow, ledger: string, { isKnown }: Visibility): Tenant {
   const { tenantId, tenantParent } = past;

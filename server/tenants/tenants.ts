@@ -153,9 +153,9 @@ export async function updateTenant(
   const quotas = { ...fields.quotas, ...Object.fromEntries(kept) };
   await updateTenantFields(tx, caller.tenantId, input.id, caller.userName, { ...fields, quotas });
   await setTenant(tx, tenant.tenantId);
-  // Uses that hold the lock of a counter have seen its former total. They count before this update.
   const changed = QUOTAS.filter((key) => fields.quotas[key] !== tenant.quotas[key]);
-  // Lock all counters in one call, in the order of uses: a use of two quotas could wait for one while this waits for the other.
+  // Wait for uses in flight: they hold the locks of counters, have seen the former totals and count against those. Lock all
+  // counters in one call, in the order of uses: a use of two quotas could wait for one while this waits for the other.
   const locked = used === null ? changed : [...new Set([...changed, 'riskReport'])];
   await lockQuotas(tx, tenant.tenantId, locked);
   if (used !== null) await setUsed(tx, tenant.tenantId, 'riskReport', used);

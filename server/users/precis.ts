@@ -6,7 +6,7 @@
 
 /** Whether a name conforms to the profile. */
 export function isPrecisUsername(name: string): boolean {
-  // RFC 8265, 3.3.1 and 3.3.2: map the width, check the characters, map the case, compose, then check the contexts.
+  // RFC 8265, 3.3.2 and 3.3.3: map the width, check the characters, map the case, compose, then check the contexts.
   const narrow = name.replace(WIDE_OR_NARROW, (character) => character.normalize('NFKC'));
   if (narrow === '' || ![...narrow].every(isIdentifierCharacter)) return false;
   const enforced = narrow.toLowerCase().normalize('NFC');
@@ -26,7 +26,7 @@ function isIdentifierCharacter(character: string): boolean {
 
 /** Section 9.6: allowed, some of them only in a context. */
 const EXCEPTIONS = /[\u00df\u03c2\u06fd\u06fe\u0f0b\u3007\u00b7\u0375\u05f3\u05f4\u30fb\u0660-\u0669\u06f0-\u06f9]/u;
-/** Section 9.6, the conjoining Hangul jamo (9.9), unassigned characters (9.5) and those that are ignorable (9.13). */
+/** Section 9.6, the conjoining Hangul jamo (9.9), unassigned characters (9.10) and those that are ignorable (9.13). */
 const NEVER_ALLOWED =
   /[\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb]|\p{Cn}|\p{Default_Ignorable_Code_Point}/u;
 const ASCII = /[!-~]/;

@@ -31,9 +31,9 @@ const MAX_FAILING = 32;
 const SHUTDOWN_GRACE_MS = 3_000;
 
 /**
- * Delivers changes to webhooks while the service runs. Every node has a dispatcher; leases keep two nodes from working
+ * Delivers changes to webhooks while the service runs. Every process has a dispatcher; leases keep two of them from working
  * on the same webhook. Returns a function that stops it: no new message is sent, and deliveries without a prompt
- * response are left to another node or the next start.
+ * response are left to another process or the next start.
  */
 export function startDispatcher(
   app: App,

@@ -93,7 +93,7 @@ export function nextRound(
 ): Promise<Round | undefined> {
   return write(db, key, async (tx) => {
     const { tenantId } = key;
-    // Read changes before locking the webhook: the lock on the end of the ledger comes first in the lock order.
+    // Read changes before locking the webhook: the lock on the head of the ledger comes first in the lock order.
     const room = Math.min(CHANGES_PER_ROUND, MAX_BACKLOG - progress.waiting);
     const readAfter = progress.below ? subtreeChangesAfter : changesAfter;
     const range = { after: progress.seq, limit: room, scanMs };

@@ -270,7 +270,7 @@ test('a chart of 10,000 departments opens, expands, zooms out and is exported wi
   await expectFewCards();
   await page.getByRole('combobox', { name: '展开层级' }).press('Enter');
   await page.getByTitle('全部展开').click();
-  await page.getByText('部门较多，已展开').waitFor();
+  await page.getByText('部门较多，已显示').waitFor();
   await expectFewCards();
   await page.getByRole('button', { name: '适应窗口' }).click();
   await expectFewCards();

@@ -44,7 +44,7 @@ test('administrators open the chart as it was at the end of a day, with departme
   await card(page, '旧车间').click();
   const panel = page.getByRole('region', { name: '已选择的部门' });
   await panel.getByText('现已删除').waitFor();
-  await panel.getByRole('link', { name: '打开现在的页面' }).click();
+  await panel.getByRole('link', { name: '查看当前信息' }).click();
   await page.getByRole('alert').getByText('旧车间').waitFor();
   await page.getByRole('button', { name: '恢复' }).waitFor();
   await page.goBack();

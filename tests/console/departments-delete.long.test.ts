@@ -79,7 +79,7 @@ test('a department with children is not deleted unless the user confirms that th
     await row(pickerTree(page), name).and(page.locator('[aria-disabled=true]')).waitFor();
   await page.keyboard.press('Escape');
   await selectInTree(page, target, '市场部');
-  await dialog.getByRole('button', { name: '移动 1 名用户并删除' }).click();
+  await dialog.getByRole('button', { name: '移动 1 名用户并删除部门' }).click();
   await page.getByText('部门已删除').waitFor();
   await expectOutline(page, ['1 总部', '2 市场部']);
   assert.equal((await admin.get(`/system/dept-api/${web}`)).code, 404);
@@ -109,7 +109,7 @@ test('a department with users is deleted only after they are moved to another on
   await expectNoAxeViolations(page);
   await row(pickerTree(page), '研发部').click();
   await dialog.getByTitle('总部 / 研发部').waitFor();
-  await dialog.getByRole('button', { name: '移动 2 名用户并删除' }).click();
+  await dialog.getByRole('button', { name: '移动 2 名用户并删除部门' }).click();
   await page.getByText('部门已删除').waitFor();
   await expectOutline(page, ['1 总部', '2 研发部']);
   await page.getByRole('article', { name: '总部' }).waitFor();

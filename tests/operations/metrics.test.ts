@@ -221,7 +221,7 @@ test('rejected requests are counted as shed', async () => {
   assert.deepEqual(statuses, [...Array(29).fill(503), 200]);
   await waitFor('all are counted', async () => {
     const scraped = await scrape(address);
-    assert.equal(scraped.growth(before, 'banyan_requests_shed_total', { lacking: 'slot' }), 29);
+    assert.equal(scraped.growth(before, 'banyan_requests_shed_total', { reason: 'slot' }), 29);
     return scraped.growth(before, `${DURATIONS}_count`, { http_response_status_code: '503' }) === 29;
   });
 });

@@ -1321,7 +1321,7 @@ export type UserCount = number;
 export type Time2 = string;
 
 /**
- * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent
+ * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, or the service itself
  */
 export type By = string;
 

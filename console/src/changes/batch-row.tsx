@@ -87,7 +87,7 @@ function useBatch({ requestId, time, tenantId, batch }: AuditEntry, resource?: '
   return { ...query, rows: data?.data.rows.filter((row) => row.batch === batch) };
 }
 
-/** Returns a later time, less than a millisecond or exactly one: Date cuts off the microseconds. */
+/** Returns a time that is at most a millisecond later: Date cuts off the microseconds. */
 const millisecondAfter = (time: string) => new Date(Date.parse(time) + 1).toISOString();
 
 /**

@@ -36,8 +36,8 @@ export interface PersonChange {
 }
 
 /**
- * What became of each user: from the state before the first change to the state after the last one. Users of whom none of
- * these fields differs, for example after a deletion that was reverted, are left out.
+ * What became of each user: from the state before the first change to the state after the last one. `labels` has the fields
+ * that are compared. Users who differ in none of them, for example after a deletion that was reverted, are left out.
  */
 export function diffPeople(rows: readonly AuditEntry[], labels: Record<string, string>): PersonChange[] {
   const people = new Map<string, PersonChange>();

@@ -9,9 +9,12 @@ export interface Card {
   kind: 'tenant' | 'dept';
   name: string;
   leader: string | null;
-  /** Its own users. Undefined if the service does not return it: for members, and for past days. */
+  /** Its own users. Undefined for the tenant, and on past days: the service does not count the users of the past. */
   userCount: number | undefined;
-  /** Includes the users of all departments below it. Also undefined for a branch that is too large to be counted. */
+  /**
+   * Includes the users of all departments below it. Undefined on past days, for a branch that is too large to be counted, and
+   * for members at the root that was requested.
+   */
   branchUserCount: number | undefined;
   disabled: boolean;
   hasChildren: boolean;

@@ -16,7 +16,7 @@ type EditableField = Exclude<keyof DeptInput, 'parentId' | 'tenantId' | 'source'
  * update replaces the whole record, so a form without one of its fields must not compile.
  */
 export type DepartmentValues = { [Field in EditableField]-?: NonNullable<DeptInput[Field]> } & {
-  /** The id of the leading user; null: `leader` is free text. */
+  /** The id of the user who leads the department; null: `leader` is free text. */
   leaderId: number | null;
 };
 

@@ -8,7 +8,7 @@ export function useTreeReloads(tree: TreeStore, refresh: (...parentIds: number[]
     () =>
       treeReloads.subscribe(() => {
         const { departments } = treeReloads.get();
-        // A department that is in no loaded list may be anywhere below one that is shown, which counts its users.
+        // The number of users of a department that is shown includes those of departments below it that are not loaded.
         const reloadsAll = departments === 'all' || !isLoaded(tree, departments);
         if (reloadsAll) tree.discardCollapsed();
         const { childLists, expanded } = tree.state.get();

@@ -11,7 +11,7 @@ type Row = ImportPreview['table'][number];
 export function PreviewTable({ preview }: { preview: ImportPreview }) {
   const t = useTexts(importTexts);
   const table = useRef<TableRef>(null);
-  // The rows contain nothing that has the focus, and antd has no property for the area that scrolls.
+  // No cell can take the focus, so the area that scrolls has to. antd has no property for that.
   useEffect(() => {
     const area = table.current?.nativeElement.querySelector('.ant-table-content');
     area?.setAttribute('tabindex', '0');

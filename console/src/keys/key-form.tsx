@@ -77,7 +77,7 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
     discardDraft: draft.clear,
     isPending,
   });
-  // The record may be read only after the dialog has opened, so the dialog could not focus a field.
+  // The dialog sets the focus when it opens, but the form may appear later, once its record has been read.
   useEffect(() => form.focusField('keyName'), [form]);
   const submit = () => {
     const values = { ...base, ...form.getFieldsValue(true) } as KeyValues;

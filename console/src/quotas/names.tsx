@@ -6,7 +6,7 @@ import { useMe } from '../session.ts';
 import { useDepartmentNames, useTenantsByCode, useUserNames } from '../ui/record-names.ts';
 import { sumsTexts } from './texts.ts';
 
-/** A user of the tenant, or of the current one: its administrators act in the tenants below. */
+/** The name of a user. Users of the current tenant are looked up too, because its administrators act in the tenants below. */
 export function UserName({ id, tenantId }: { id: number; tenantId: string | undefined }) {
   const t = useTexts(sumsTexts);
   const names = useUserNames([id], tenantId);

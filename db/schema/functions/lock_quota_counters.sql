@@ -1,8 +1,8 @@
 -- Locks the counters of a tenant and of the pools above it (counters_to_lock), then settles them: removes reservations that
 -- have expired, and begins a new period. Returns their state. The time is read after the locks: while this transaction waited,
--- another one may have used what had expired by then. `held` says whether a counter still holds the reservation. `at` replaces
--- the clock in tests. Pools belong to other tenants, so the function assumes each of them in turn, and finally its own tenant
--- again.
+-- another one may have removed an expired reservation and used its amount. `held` says whether a counter still holds the
+-- reservation. `at` replaces the clock in tests. Pools belong to other tenants, so the function assumes each of them in turn,
+-- and finally its own tenant again.
 create or replace function lock_quota_counters(tenant text, names text[], recorded_pools text[],
     reservation bigint, at timestamptz)
   returns table (tenant_id text, quota text, total bigint, used bigint, reserved bigint, period text, pooled boolean,

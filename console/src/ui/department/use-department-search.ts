@@ -15,7 +15,7 @@ export function useDepartmentSearch(keyword: string, asOf: string | undefined) {
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
     enabled: keyword !== '' && deptName !== '',
-    // A search begins with one page again: with several, no result would be selected first.
+    // A repeated search begins with one page again: with several, its first result would not be active.
     gcTime: 0,
   });
   // Hide the results of the previous search: a quick Enter would select the wrong department.

@@ -110,7 +110,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
     isPending,
   });
 
-  // The record may be read only after the dialog has opened, so the dialog could not focus a field.
+  // The dialog sets the focus when it opens, but the form may appear later, once its record has been read.
   useEffect(() => form.focusField('userName'), [form]);
   const submit = () => {
     const values = { ...base, ...form.getFieldsValue(true) } as UserFormValues;
@@ -205,7 +205,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
           />
         </Form.Item>
       </div>
-      {/* Another system manages it. An update that omits it keeps it. */}
+      {/* Another system sets these fields. An update that omits them keeps them. */}
       {original?.data.source != null && (
         <DescriptionList
           className="margin-bottom"

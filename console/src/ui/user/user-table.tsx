@@ -33,7 +33,7 @@ const PATH_LEVELS = 2;
 
 export const useIsPhone = () => !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
 
-/** Whether there is room for the columns that users look at least. */
+/** Whether there is room for the columns that users need least. */
 const wideScreen = createMediaQueryStore('(min-width: 1400px)');
 
 /** A table of users, or a list on phones. */
@@ -101,7 +101,7 @@ export function UserTable({
         ))}
       </ul>
     );
-  // The main department of somebody who belongs to a department below is not another one.
+  // Users of a department below have their main department in this column: the heading “Other departments” would be wrong.
   const areMembers = inDepartment && rows.every((user) => isMemberOf(user, deptId));
   const isAdministrator = ({ roles }: User) => roles.includes('admin');
   const sortable = (column: SortColumn) =>
