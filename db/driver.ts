@@ -101,7 +101,7 @@ export const connectOwner = (
 ): Sql => connect(target, { onLost }, everyConnection, connectMs);
 
 /** Opens a connection to a database that is not ours, with the settings of its own role. */
-export const connectForeign = (
+export const connectSourceDatabase = (
   url: string,
   { connectMs }: Pick<ConnectionTiming, 'connectMs'> = defaultConnectionTiming,
 ): Sql => connect({ url }, { onLost: () => {} }, {}, connectMs);

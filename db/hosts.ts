@@ -68,7 +68,7 @@ export function hostsOf({ url, ...login }: Target): Hosts {
 }
 
 /** Lets the next connection try another host, unless others have already moved on. */
-export function moveOn(hosts: Hosts, failed: Host): void {
+export function selectNextHost(hosts: Hosts, failed: Host): void {
   if (hosts.current !== failed) return;
   hosts.current = hosts.list[(hosts.list.indexOf(failed) + 1) % hosts.list.length] as Host;
 }
@@ -99,7 +99,7 @@ export async function searchPrimary<T>(
     } catch (error) {
       if (errorCode(error) === 'CONNECTION_ENDED') throw error; // The pool is closed.
       failures.set(host, String((error as Error).message || error));
-      moveOn(hosts, host);
+      selectNextHost(hosts, host);
       if (tried % hosts.list.length === 0) await setTimeout(PAUSE_MS);
     }
   }

@@ -1,6 +1,6 @@
 import type { ConnectionListener, Sql } from './driver.ts';
 import { isFromPostgres } from './errors.ts';
-import { type Host, type Hosts, moveOn } from './hosts.ts';
+import { type Host, type Hosts, selectNextHost } from './hosts.ts';
 import type { Connection } from './pool.ts';
 import { identifyServer } from './server-identity.ts';
 
@@ -76,7 +76,7 @@ export function watchConnections({
     } catch (error) {
       // A server that has no connection left, or is shutting down, does answer. So does a busy one that serves others.
       if (isFromPostgres(error) || received() !== before) return;
-      moveOn(hosts, host);
+      selectNextHost(hosts, host);
       for (const connection of ofHost()) discard(connection);
     }
   }

@@ -98,7 +98,7 @@ export function createPool(
     try {
       const connection = await searchPrimary(hosts, deadline, openOn);
       opening--;
-      give(connection);
+      handOver(connection);
     } catch (error) {
       opening--;
       waiting.shift()?.fail(error as Error);
@@ -181,7 +181,7 @@ export function createPool(
     });
   }
 
-  function give(connection: Connection) {
+  function handOver(connection: Connection) {
     const next = waiting.shift();
     if (next) next.resume(connection);
     else idle.push(connection);
@@ -190,7 +190,7 @@ export function createPool(
   function release(connection: Connection) {
     connection.fail = undefined;
     if (connection.lost) openForWaiting();
-    else give(connection);
+    else handOver(connection);
   }
 
   const checks = watchConnections({

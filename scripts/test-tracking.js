@@ -1,5 +1,5 @@
-// Limits how node:test tracks what belongs to which test. It uses async_hooks, which call it for each promise of the process:
-// with a service in the same process that costs a seventh of the CPU time. The tests of a process run one after
+// Limits how node:test tracks what belongs to which test. node:test has a hook of async_hooks that runs for each promise of the
+// process. With a service in the same process, this costs a seventh of the CPU time. The tests of a process run one after
 // another, so the tracking is needed only while a file is loaded, to add its tests to its suite.
 import asyncHooks from 'node:async_hooks';
 

@@ -151,7 +151,7 @@ function runWorker(runsConsole) {
     execArgv: ['--import', './scripts/test-tracking.js', '--enable-source-maps', ...reporter],
   });
   workers.add(child);
-  /** @type {{ file: string, startedAt: number, used: Used, lines: string[], tests: number, passed: number, failed: number, running: string } | undefined} */
+  /** @type {{ file: string, startedAt: number, cpuMs: CpuMs, lines: string[], tests: number, passed: number, failed: number, running: string } | undefined} */
   let current;
   /** @type {NodeJS.Timeout | undefined} */
   let watchdog;
@@ -159,17 +159,17 @@ function runWorker(runsConsole) {
   const next = () => {
     const file = stopped ? undefined : takeFile(runsConsole);
     current = file
-      ? { file, startedAt: Date.now(), used: readUsed(), lines: [], tests: 0, passed: 0, failed: 0, running: '' }
+      ? { file, startedAt: Date.now(), cpuMs: readCpuMs(), lines: [], tests: 0, passed: 0, failed: 0, running: '' }
       : undefined;
     child.send(file ? { file: path.resolve(file) } : 'end');
   };
   /** @param {string} error */
   const end = (error) => {
     if (!current) return;
-    const { file, startedAt, used, lines, passed, failed } = current;
+    const { file, startedAt, cpuMs, lines, passed, failed } = current;
     if (error) fail(file, file, error);
     finished.push({ file: nameOf(file), ms: Date.now() - startedAt, inFirefox });
-    const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s${describeUsed(used)}`;
+    const took = `${((Date.now() - startedAt) / 1000).toFixed(1)} s${describeCpuMs(cpuMs)}`;
     console.log(
       [
         `${failed > 0 || error ? '✖' : '✔'} ${nameOf(file)} (${inFirefox ? 'Firefox, ' : ''}${passed} passed, ${took})`,
@@ -230,19 +230,19 @@ function runWorker(runsConsole) {
   );
 }
 
-/** @typedef {Record<string, number>} Used */
+/** @typedef {Record<string, number>} CpuMs */
 
-/** @returns {Used} */
-function readUsed() {
+/** @returns {CpuMs} */
+function readCpuMs() {
   if (WORKERS === 1) cpuTime.sample();
   return { ...cpuTime.ms };
 }
 
-/** Describes the CPU time since `before`, if only one file ran. @param {Used} before */
-function describeUsed(before) {
+/** Describes the CPU time since `before`, if only one file ran. @param {CpuMs} before */
+function describeCpuMs(before) {
   if (WORKERS > 1) return '';
-  const used = Object.entries(readUsed()).map(([kind, ms]) => `${kind} ${((ms - before[kind]) / 1000).toFixed(1)}`);
-  return `; CPU time: ${used.join(', ')}`;
+  const times = Object.entries(readCpuMs()).map(([kind, ms]) => `${kind} ${((ms - before[kind]) / 1000).toFixed(1)}`);
+  return `; CPU time: ${times.join(', ')}`;
 }
 
 /**
@@ -313,10 +313,10 @@ function summarize() {
   console.log('\nTwenty slowest tests:');
   for (const { name, ms } of tests.slice(0, 20)) console.log(`${seconds(ms)}  ${name}`);
   console.log('\nPhases: duration, CPU time');
-  for (const [name, ms, used] of phases) console.log(`${seconds(ms)}${seconds(used)}  ${name}`);
-  const used = cpuTime.sample();
+  for (const [name, ms, cpuMs] of phases) console.log(`${seconds(ms)}${seconds(cpuMs)}  ${name}`);
+  const cpuMs = cpuTime.sample();
   const { node, postgres, browser } = cpuTime.ms;
-  console.log(`${seconds(performance.now())}${seconds(used)}  total`);
+  console.log(`${seconds(performance.now())}${seconds(cpuMs)}  total`);
   console.log(
     `\nCPU time of Node.js: ${seconds(node).trim()}, PostgreSQL: ${seconds(postgres).trim()}, browser: ${seconds(browser).trim()}`,
   );
@@ -339,9 +339,9 @@ function stop() {
 /** @template T @param {string} name @param {() => T | Promise<T>} work @returns {Promise<T>} */
 async function phase(name, work) {
   const startedAt = Date.now();
-  const usedBefore = cpuTime.sample();
+  const cpuMsBefore = cpuTime.sample();
   const result = await work();
-  phases.push([name, Date.now() - startedAt, cpuTime.sample() - usedBefore]);
+  phases.push([name, Date.now() - startedAt, cpuTime.sample() - cpuMsBefore]);
   return result;
 }
 

@@ -3,7 +3,7 @@ import { ApiError, NetworkError, OAuthError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import { type Body, bodyOf, type Params, randomKey, urlOf } from './request.ts';
 import { type Result, readResponse } from './response.ts';
-import { isTemporary, orAborted, type RetryPolicy } from './retry.ts';
+import { isTemporary, type RetryPolicy, raceAbort } from './retry.ts';
 
 /** What all calls of a client share. */
 export interface Transport {
@@ -61,7 +61,7 @@ export async function callOperation(
       failure = error;
     }
     if (session && failure instanceof ApiError && failure.status === 401 && renewals++ < MAX_RENEWALS) {
-      await orAborted(session.renew(token, failure), signal);
+      await raceAbort(session.renew(token, failure), signal);
       continue;
     }
     const isRead = operation.safe ?? operation.method === 'GET';

@@ -61,7 +61,7 @@ export const sleep = (ms: number, signal?: AbortSignal | undefined): Promise<voi
   });
 
 /** Waits for a promise that others share, but no longer than until the signal is aborted. */
-export const orAborted = <T>(promise: Promise<T>, signal?: AbortSignal | undefined): Promise<T> =>
+export const raceAbort = <T>(promise: Promise<T>, signal?: AbortSignal | undefined): Promise<T> =>
   untilAborted<T>(signal, (resolve, reject) => {
     promise.then(resolve, reject);
     return () => {};

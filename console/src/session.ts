@@ -9,10 +9,10 @@ import { createStore, readStorage, useStore, writeStorage } from './store.ts';
 export type Session =
   | { state: 'restoring' }
   /**
-   * `onPurpose`: the user logged out, so the login page must not return the next user to this user's screen.
+   * `byUser`: the user logged out, so the login page must not return the next user to this user's screen.
    * `error`: the error with which the service ended the session.
    */
-  | { state: 'loggedOut'; onPurpose: boolean; error?: ApiError }
+  | { state: 'loggedOut'; byUser: boolean; error?: ApiError }
   | { state: 'loggedIn'; me: Me }
   /** An administrator has set the password. The service rejects everything until the user has changed it. */
   | { state: 'passwordChange' }
@@ -68,7 +68,7 @@ export async function restoreSession(): Promise<void> {
     if (session.get().state === 'loggedOut') return;
     // There was no session, or it has expired: the login page needs no explanation.
     const errorDetails = error.reason === 'REFRESH_REFUSED' ? {} : { error };
-    session.set({ state: 'loggedOut', onPurpose: false, ...errorDetails });
+    session.set({ state: 'loggedOut', byUser: false, ...errorDetails });
   }
 }
 
@@ -223,7 +223,7 @@ export const DRAFT_PREFIX = 'banyan.draft.';
 function endSession(): void {
   logoutCount++;
   accessToken = undefined;
-  session.set({ state: 'loggedOut', onPurpose: true });
+  session.set({ state: 'loggedOut', byUser: true });
   const waiters = loginWaiters;
   loginWaiters = [];
   for (const { reject } of waiters) reject(sessionEndedError());

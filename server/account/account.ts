@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/driver.ts';
 import { asUser, type Caller } from '../auth/caller.ts';
-import { shareOfTenant } from '../auth/fair-queue.ts';
+import { fairnessKeyOfTenant } from '../auth/fair-queue.ts';
 import { checkPassword } from '../auth/login.ts';
 import { hashNewPassword, type NewPassword } from '../auth/password-policy.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
@@ -36,14 +36,14 @@ export async function checkPasswordChange(
   const { tenantId, userId, userName } = asUser(caller);
   const key: AttemptKey = { tenantId, userKey: userKey(userName), address: origin.address };
   // The caller is known, so they use the share of their tenant.
-  const share = shareOfTenant(key);
+  const fairnessKey = fairnessKeyOfTenant(key);
   const failed = { userName, reason: 'WRONG_PASSWORD', origin } as const;
-  const { attempt, user } = await checkPassword(deps, key, share, oldPassword, failed, { id: userId });
+  const { attempt, user } = await checkPassword(deps, key, fairnessKey, oldPassword, failed, { id: userId });
   await settle(deps.db, attempt, 'passed');
   if (newPassword === oldPassword) throw apiError('PASSWORD_UNCHANGED');
   return {
     oldHash: user.passwordHash,
-    password: await hashNewPassword((text) => deps.passwords.hash(text, share), newPassword, 'newPassword'),
+    password: await hashNewPassword((text) => deps.passwords.hash(text, fairnessKey), newPassword, 'newPassword'),
   };
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { apiError } from '../http/errors.ts';
-import type { Holder, KeyHolder, Token } from './claims.ts';
+import type { ApiKeyIdentity, SessionIdentity, TokenSubject } from './credentials.ts';
 import type { Issuer } from './issuer.ts';
 import { KEY_PERMISSIONS, type Permission } from './permissions.ts';
 import type { Keyring } from './signing-keys.ts';
@@ -17,13 +17,16 @@ export interface TokenSigner {
 }
 
 /** Signs the token of a user's session. */
-export const signAccessToken = (signer: TokenSigner, { tenantId, userId, sessionId }: Token, seconds: number) =>
-  sign(signer, userId, { tenant_id: tenantId, sid: sessionId }, seconds);
+export const signAccessToken = (
+  signer: TokenSigner,
+  { tenantId, userId, sessionId }: SessionIdentity,
+  seconds: number,
+) => sign(signer, userId, { tenant_id: tenantId, sid: sessionId }, seconds);
 
 /** Signs a token that acts for an API key, with some of its permissions. It is valid only while the secret is. */
 export const signKeyToken = (
   signer: TokenSigner,
-  { tenantId, keyId, secretId }: KeyHolder,
+  { tenantId, keyId, secretId }: ApiKeyIdentity,
   scope: readonly Permission[],
   seconds: number,
 ) =>
@@ -45,7 +48,7 @@ async function sign({ keys, issuer }: TokenSigner, subject: string, claims: JWTP
 
 /** A token whose signature, issuer, audience, type and expiry are valid. */
 interface AccessToken {
-  holder: Holder;
+  subject: TokenSubject;
   /** Milliseconds since 1970, by the clock of the keyring. */
   expires: number;
   /** The key that signed it. */
@@ -68,8 +71,8 @@ export async function verifyAccessToken({ keys, issuer }: TokenSigner, jwt: stri
       },
     );
     const expires = Number(payload.exp) * 1000;
-    const holder = payload.client_id === undefined ? toSession(payload) : toKeyHolder(payload, expires);
-    return { holder, expires, signedBy: String(protectedHeader.kid), claims: payload };
+    const subject = payload.client_id === undefined ? toSession(payload) : toApiKey(payload, expires);
+    return { subject, expires, signedBy: String(protectedHeader.kid), claims: payload };
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw apiError('TOKEN_EXPIRED');
     if (error instanceof errors.JOSEError) throw apiError('INVALID_TOKEN');
@@ -81,18 +84,18 @@ function unknownKey(): never {
   throw new errors.JWKSNoMatchingKey();
 }
 
-function toSession({ tenant_id, sub, sid }: JWTPayload): Token {
+function toSession({ tenant_id, sub, sid }: JWTPayload): SessionIdentity {
   const token = { tenantId: String(tenant_id), userId: String(sub), sessionId: String(sid) };
   if (!/^\d{6,18} \d{1,16} [\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(Object.values(token).join(' ')))
     throw apiError('INVALID_TOKEN');
   return token;
 }
 
-function toKeyHolder({ tenant_id, sub, client_id, secret_id, scope }: JWTPayload, expires: number): KeyHolder {
-  const holder = { tenantId: String(tenant_id), keyId: String(client_id), secretId: String(secret_id) };
-  if (sub !== client_id || !/^\d{6,18} \d{1,16} \d{1,16}$/.test(Object.values(holder).join(' ')))
+function toApiKey({ tenant_id, sub, client_id, secret_id, scope }: JWTPayload, expires: number): ApiKeyIdentity {
+  const identity = { tenantId: String(tenant_id), keyId: String(client_id), secretId: String(secret_id) };
+  if (sub !== client_id || !/^\d{6,18} \d{1,16} \d{1,16}$/.test(Object.values(identity).join(' ')))
     throw apiError('INVALID_TOKEN');
   const names = String(scope ?? '').split(' ');
   const granted = new Set(KEY_PERMISSIONS.filter((permission) => names.includes(permission)));
-  return { ...holder, issued: { scope: granted, expires } };
+  return { ...identity, issued: { scope: granted, expires } };
 }

@@ -2,16 +2,16 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Database } from '../../db/connect.ts';
 import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
-import type { KeyHolder, KeyToken } from './claims.ts';
+import type { ApiKeyCredentials, ApiKeyIdentity } from './credentials.ts';
 import { hashKey, isKey } from './key-format.ts';
 import type { KeyLimit, KeyLimits } from './key-limits.ts';
 import { findSecret } from './key-queries.ts';
-import type { LastUses } from './last-uses.ts';
+import type { RefusalStates } from './refusal-states.ts';
 
 const MAX_CACHED = 10_000;
 
 interface FoundKey {
-  token: KeyToken;
+  token: ApiKeyCredentials;
   /** How many connections had been opened and lost when it was read. */
   connections: number;
 }
@@ -24,23 +24,23 @@ interface FoundKey {
 export class KeyReader {
   private readonly db: Database;
   private readonly limits: KeyLimits;
-  private readonly lastUses: LastUses;
+  private readonly refusalStates: RefusalStates;
   private readonly found = createCache<FoundKey>(MAX_CACHED);
 
-  constructor(db: Database, limits: KeyLimits, lastUses: LastUses) {
+  constructor(db: Database, limits: KeyLimits, refusalStates: RefusalStates) {
     this.db = db;
     this.limits = limits;
-    this.lastUses = lastUses;
+    this.refusalStates = refusalStates;
   }
 
   /** Returns the key of a request from the cache. */
-  cached(key: string, address: string): KeyToken | undefined {
+  cached(key: string, address: string): ApiKeyCredentials | undefined {
     const found = this.found.get(cacheKey(hashKey(key), address));
     return found?.connections === this.countConnections() ? found.token : undefined;
   }
 
   /** Finds a key by its secret. Throws if its format is invalid or the key does not exist. */
-  async find(key: string, address: string): Promise<KeyToken> {
+  async find(key: string, address: string): Promise<ApiKeyCredentials> {
     // An invalid format or checksum is rejected before anything is read.
     if (!isKey(key)) throw apiError('INVALID_KEY');
     const hash = hashKey(key);
@@ -52,24 +52,28 @@ export class KeyReader {
     limit.requestsPerMinute = requestsPerMinute;
     const id = cacheKey(hash, address);
     const former = this.found.get(id)?.token;
-    // Requests in flight have the former object. A batch loads a key once for each object, see KeyToken.
+    // Requests in flight have the former object. A batch loads a key once for each object, see ApiKeyCredentials.
     const isCurrent = former?.known.limit === limit && isSameKey(former, secret);
-    const token = isCurrent ? former : this.createToken(secret, address, limit);
+    const token = isCurrent ? former : this.createCredentials(secret, address, limit);
     // The statement may have run on a connection that was lost since, and the next one may lead to another database.
     if (this.countConnections() === connections) this.found.set(id, { token, connections });
     return token;
   }
 
-  private createToken({ tenantId, keyId, secretId }: KeyHolder, address: string, limit: KeyLimit): KeyToken {
+  private createCredentials(
+    { tenantId, keyId, secretId }: ApiKeyIdentity,
+    address: string,
+    limit: KeyLimit,
+  ): ApiKeyCredentials {
     const known = { limit, accepted: false, expires: Number.POSITIVE_INFINITY };
-    const holder = { tenantId, keyId, secretId };
-    return { ...holder, address, known, lastUse: this.lastUses(holder, address) };
+    const identity = { tenantId, keyId, secretId };
+    return { ...identity, address, known, refusalState: this.refusalStates(identity, address) };
   }
 
   private readonly countConnections = () => this.db.connectionsOpened() + this.db.connectionsLost();
 }
 
-const isSameKey = (a: KeyHolder, b: KeyHolder) =>
+const isSameKey = (a: ApiKeyIdentity, b: ApiKeyIdentity) =>
   a.tenantId === b.tenantId && a.keyId === b.keyId && a.secretId === b.secretId;
 
 /** The cache has hashes instead of keys: the memory of the process should not contain keys for longer than a request. */

@@ -1,30 +1,30 @@
 import { apiError } from '../http/errors.ts';
 
 /**
- * Whose share of a queue a task uses. Each `owner` has at most one task in a round; within a round, a task whose `group` is
+ * The key by which tasks share a queue. Each `owner` has at most one task in a round; within a round, a task whose `group` is
  * already in it comes after the others. Before authentication the owner is the address, which a client can hardly choose, and the
  * group is the tenant that it names; after it the owner is the tenant and the group is the address. So neither one address
  * that names many tenants nor many addresses that name one tenant delay others.
  */
-export interface Share {
+export interface FairnessKey {
   owner: string;
   group: string;
   /** The address of a caller who is not authenticated. */
   anonymousAddress?: string;
 }
 
-export const shareOfAddress = ({ address, tenantId }: { address: string; tenantId: string }): Share => ({
+export const fairnessKeyOfAddress = ({ address, tenantId }: { address: string; tenantId: string }): FairnessKey => ({
   owner: `address ${address}`,
   group: `tenant ${tenantId}`,
   anonymousAddress: address,
 });
 
-export const shareOfTenant = ({ address, tenantId }: { address: string; tenantId: string }): Share => ({
+export const fairnessKeyOfTenant = ({ address, tenantId }: { address: string; tenantId: string }): FairnessKey => ({
   owner: `tenant ${tenantId}`,
   group: `address ${address}`,
 });
 
-interface Waiting extends Share {
+interface Waiting extends FairnessKey {
   round: number;
   turn: number;
   start: () => void;
@@ -54,8 +54,8 @@ export class FairQueue {
     return this.waiting.length;
   }
 
-  async run<T>(share: Share, task: () => Promise<T>): Promise<T> {
-    const release = await this.acquire(share);
+  async run<T>(fairnessKey: FairnessKey, task: () => Promise<T>): Promise<T> {
+    const release = await this.acquire(fairnessKey);
     try {
       return await task();
     } finally {
@@ -64,13 +64,16 @@ export class FairQueue {
   }
 
   /** Takes a slot, or throws `TOO_BUSY`. The returned function releases the slot; call it once. */
-  async acquire(share: Share): Promise<() => void> {
+  async acquire(fairnessKey: FairnessKey): Promise<() => void> {
     if (this.running < this.concurrency) this.running++;
-    else await new Promise<void>((start, reject) => this.enqueue({ ...share, ...this.placeOf(share), start, reject }));
+    else
+      await new Promise<void>((start, reject) =>
+        this.enqueue({ ...fairnessKey, ...this.placeOf(fairnessKey), start, reject }),
+      );
     return () => this.startNext();
   }
 
-  private placeOf({ owner, group }: Share): { round: number; turn: number } {
+  private placeOf({ owner, group }: FairnessKey): { round: number; turn: number } {
     let round = this.round + 1;
     for (const other of this.waiting) if (other.owner === owner) round = Math.max(round, other.round + 1);
     const turn = this.waiting.filter((other) => other.round === round && other.group === group).length;

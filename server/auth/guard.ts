@@ -3,7 +3,7 @@ import type { App } from '../context.ts';
 import { trackedResponse } from '../http/load-shedding.ts';
 import { hasBody } from '../http/server.ts';
 import { type KeyReader, keyIn } from './api-keys.ts';
-import type { KeyToken, VerifiedToken } from './claims.ts';
+import type { ApiKeyCredentials, VerifiedToken } from './credentials.ts';
 import { isPermission, type Requirement } from './permissions.ts';
 import type { TokenReader } from './tokens.ts';
 
@@ -36,7 +36,7 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
     // Until the token is verified, the request counts for its address.
     const error = loadShedder.admit(request, reply);
     if (error) return done(error);
-    const read: Promise<VerifiedToken | KeyToken> =
+    const read: Promise<VerifiedToken | ApiKeyCredentials> =
       key === undefined ? tokens.read(authorization, request.ip) : keys.find(key, request.ip);
     read.then((token) => {
       trackedResponse(reply).release();

@@ -7,12 +7,12 @@ import { ApiError, apiError, type ErrorCode } from '../http/errors.ts';
 import type { LoginOutcome, Metrics } from '../metrics/metrics.ts';
 import { signAccessToken } from './access-tokens.ts';
 import { assertActive, asUser, type Caller } from './caller.ts';
-import { type Share, shareOfAddress } from './fair-queue.ts';
+import { type FairnessKey, fairnessKeyOfAddress } from './fair-queue.ts';
 import type { Issuer } from './issuer.ts';
 import { type AttemptKey, findLoginUser, type LoginUser, lockLoginUser, recordLogin } from './queries.ts';
 import type { Login, LogoutQuery, Tokens } from './schema.ts';
 import { deleteSession, insertSession, lockSession, rotateSession, type SessionRow } from './session-queries.ts';
-import { endSessionsBy } from './sessions.ts';
+import { endAndRecordSessions } from './sessions.ts';
 import type { Keyring } from './signing-keys.ts';
 import { readTenantState } from './tenant-state.ts';
 import {
@@ -92,10 +92,13 @@ async function issueForPassword(
   const key: AttemptKey = { tenantId, userKey, address: origin.address };
   const from = { address: origin.address, requestId: origin.requestId };
   const failed = { userName: UNKNOWN_USER, reason: 'LOGIN_FAILED', origin: from } as const;
-  const { attempt, user } = await checkPassword(deps, key, shareOfAddress(key), password, failed, { key: userKey });
+  const { attempt, user } = await checkPassword(deps, key, fairnessKeyOfAddress(key), password, failed, {
+    key: userKey,
+  });
   const needsRehash = deps.passwords.needsRehash(user.passwordHash);
   // When the queue is full, a later login replaces the hash.
-  const newHash = needsRehash && (await deps.passwords.hash(password, shareOfAddress(key)).catch(() => undefined));
+  const newHash =
+    needsRehash && (await deps.passwords.hash(password, fairnessKeyOfAddress(key)).catch(() => undefined));
   const secret = createRefreshSecret();
   const userId = String(user.userId);
   const sessionId = randomUUID();
@@ -166,7 +169,7 @@ class HashReplacedError extends Error {}
 export async function checkPassword(
   deps: ThrottleDependencies,
   key: AttemptKey,
-  share: Share,
+  fairnessKey: FairnessKey,
   password: string,
   failed: Omit<FailedLogin, 'userId'> & { reason: 'LOGIN_FAILED' | 'WRONG_PASSWORD' },
   by: { key: string } | { id: string },
@@ -176,10 +179,10 @@ export async function checkPassword(
     attempt,
     found: user,
     release,
-  } = await admitLogin(deps, key, share, (tx) => findLoginUser(tx, key.tenantId, by));
+  } = await admitLogin(deps, key, fairnessKey, (tx) => findLoginUser(tx, key.tenantId, by));
   let matches = false;
   try {
-    matches = await passwords.verify(user?.passwordHash, password, share);
+    matches = await passwords.verify(user?.passwordHash, password, fairnessKey);
   } catch (error) {
     await settle(db, attempt, 'abandoned');
     throw error;
@@ -289,6 +292,6 @@ export async function endSessionByRefreshToken(
 
 export async function logOut(tx: Tx, caller: Caller, { everywhere = false }: LogoutQuery): Promise<void> {
   const user = asUser(caller);
-  if (everywhere) await endSessionsBy(tx, caller, user);
+  if (everywhere) await endAndRecordSessions(tx, caller, user);
   else await deleteSession(tx, user.tenantId, user.sessionId);
 }

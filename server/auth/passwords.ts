@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import { FairQueue, type Share } from './fair-queue.ts';
+import { type FairnessKey, FairQueue } from './fair-queue.ts';
 import { isBcrypt } from './password-hash.ts';
 
 export interface PasswordCost {
@@ -21,20 +21,20 @@ const HASHING = { concurrency: 2, maxWaiting: 200 };
  */
 const LOGINS = { concurrency: 4, maxWaiting: 96 };
 
-/** All slow work names the share that it uses, so that no address and no tenant delays the others. */
+/** All slow work names its fairness key, so that no address and no tenant delays the others. */
 export interface Passwords {
-  hash(password: string, share: Share): Promise<string>;
+  hash(password: string, fairnessKey: FairnessKey): Promise<string>;
   /** Hashes with a given salt: the same password and salt give the same hash. */
-  hashWithSalt(password: string, salt: Buffer, share: Share): Promise<string>;
+  hashWithSalt(password: string, salt: Buffer, fairnessKey: FairnessKey): Promise<string>;
   /**
    * Verifies a password. Does the same work without a stored hash, so that the response time does not reveal whether the
    * account exists.
    */
-  verify(stored: string | undefined, password: string, share: Share): Promise<boolean>;
+  verify(stored: string | undefined, password: string, fairnessKey: FairnessKey): Promise<boolean>;
   /** Whether a stored hash was made by another system, or at another cost: the next login replaces it. */
   needsRehash(stored: string): boolean;
   /** Waits for a login slot, or throws `TOO_BUSY`. The returned function releases the slot. */
-  acquireLoginSlot(share: Share): Promise<() => void>;
+  acquireLoginSlot(fairnessKey: FairnessKey): Promise<() => void>;
   /** Returns how many logins wait for a slot, and how many passwords to be hashed. */
   countWaiting(): { logins: number; hashing: number };
 }
@@ -58,14 +58,15 @@ export async function createPasswords(
   const compare = (stored: string, password: string) =>
     isBcrypt(stored) ? verifyBcrypt(password, stored) : argon2.verify(stored, password);
   return {
-    hash: (password, share) => hashing.run(share, () => argon2.hash(password, cost)),
-    hashWithSalt: (password, salt, share) => hashing.run(share, () => argon2.hash(password, { ...cost, salt })),
-    async verify(stored, password, share) {
-      const matches = await hashing.run(share, () => compare(stored ?? unknownAccount, password));
+    hash: (password, fairnessKey) => hashing.run(fairnessKey, () => argon2.hash(password, cost)),
+    hashWithSalt: (password, salt, fairnessKey) =>
+      hashing.run(fairnessKey, () => argon2.hash(password, { ...cost, salt })),
+    async verify(stored, password, fairnessKey) {
+      const matches = await hashing.run(fairnessKey, () => compare(stored ?? unknownAccount, password));
       return matches && stored !== undefined;
     },
     needsRehash: (stored) => !stored.startsWith(ownPrefix),
-    acquireLoginSlot: (share) => logins.acquire(share),
+    acquireLoginSlot: (fairnessKey) => logins.acquire(fairnessKey),
     countWaiting: () => ({ logins: logins.length, hashing: hashing.length }),
   };
 }

@@ -6,6 +6,7 @@ export const PERMISSIONS = [
   'user:write',
   'tenant:read',
   'tenant:write',
+  // For the administration of roles, which is planned. No operation requires it yet, and the console does not show it.
   'role:write',
   'key:write',
   'webhook:write',

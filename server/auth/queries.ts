@@ -1,5 +1,5 @@
 import { bigintOf, type Sql, type Tx } from '../../db/driver.ts';
-import type { Holder } from './claims.ts';
+import type { TokenSubject } from './credentials.ts';
 import type { Permission } from './permissions.ts';
 import type { TenantState } from './tenant-state.ts';
 
@@ -29,7 +29,7 @@ export interface KeyRow {
 }
 
 /** The ids of callers as arrays, for a statement that reads several. A caller is either a user or an API key. */
-export const callerIds = (tokens: readonly Holder[]) => ({
+export const callerIds = (tokens: readonly TokenSubject[]) => ({
   userIds: tokens.map(({ userId }) => (userId === undefined ? null : bigintOf(userId))),
   sessionIds: tokens.map(({ sessionId }) => sessionId ?? null),
   keyIds: tokens.map(({ keyId }) => keyId ?? null),
@@ -40,7 +40,7 @@ export const callerIds = (tokens: readonly Holder[]) => ({
 export const readCallers = (
   tx: Tx,
   tenantId: string,
-  tokens: Holder[],
+  tokens: TokenSubject[],
   { userIds, sessionIds, keyIds, secretIds } = callerIds(tokens),
 ) => tx<CallerRow[]>`
   select * from read_callers(${tenantId},

@@ -9,7 +9,7 @@ import { readAs, writeAs } from './caller.ts';
 import { assertSameOrigin, clearCookie, clearSentCookie, cookieOf, moveRefreshTokenToCookie } from './cookie.ts';
 import { type AuthDependencies, endSessionByRefreshToken, type LoginOrigin, logIn, logOut, refresh } from './login.ts';
 import { Login, LogoutQuery, Refresh, SessionPage, SessionPath, SessionQuery, Tokens } from './schema.ts';
-import { endSession, listSessions, sessionIdOf } from './sessions.ts';
+import { endOwnSession, listOwnSessions, sessionIdOf } from './sessions.ts';
 
 const tags = ['Authentication'];
 
@@ -183,7 +183,7 @@ export function sessionRoutes(
         response: responses('authenticated', { data: SessionPage, errors: ['USERS_ONLY'] }),
       },
     },
-    async (request) => ok(await readAs(db, request, listSessions)),
+    async (request) => ok(await readAs(db, request, listOwnSessions)),
   );
 
   app.delete(
@@ -206,7 +206,7 @@ export function sessionRoutes(
     },
     async (request, reply) => {
       const id = sessionIdOf(request.params.id, 'id');
-      await writeAs(db, request, (tx, caller) => endSession(tx, caller, id));
+      await writeAs(db, request, (tx, caller) => endOwnSession(tx, caller, id));
       if (id === request.token.sessionId) clearSentCookie(reply);
       return ok(null);
     },

@@ -1,5 +1,5 @@
 import { bigintOf, type Tx } from '../../db/driver.ts';
-import type { Token } from './claims.ts';
+import type { SessionIdentity } from './credentials.ts';
 import type { Session } from './schema.ts';
 
 /**
@@ -9,7 +9,13 @@ import type { Session } from './schema.ts';
  */
 export const insertSession = (
   tx: Tx,
-  session: Token & { refreshHash: Buffer; address: string; userAgent: string; seconds: number; maxSessions: number },
+  session: SessionIdentity & {
+    refreshHash: Buffer;
+    address: string;
+    userAgent: string;
+    seconds: number;
+    maxSessions: number;
+  },
 ) => {
   const { tenantId, sessionId, userId, refreshHash, address, userAgent, seconds, maxSessions } = session;
   return tx`

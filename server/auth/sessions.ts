@@ -6,13 +6,7 @@ import { invalid } from '../http/validation.ts';
 import { asUser, type Caller } from './caller.ts';
 import { recordEndedSessions } from './queries.ts';
 import { MAX_SESSIONS, type Session } from './schema.ts';
-import {
-  countSessions,
-  deleteSessionsOf,
-  deleteSessionsOfUser,
-  listSessions as listRows,
-  readSession,
-} from './session-queries.ts';
+import { countSessions, deleteSessionsOf, deleteSessionsOfUser, listSessions, readSession } from './session-queries.ts';
 import { hashSecret, UUID_PATTERN } from './tokens.ts';
 
 /**
@@ -28,11 +22,14 @@ export async function listSessionsOf(
   user: { tenantId: string; userId: string },
   currentSession: string | null,
 ): Promise<Rows<Session>> {
-  const [rows, total] = await Promise.all([listRows(tx, user, currentSession, MAX_SESSIONS), countSessions(tx, user)]);
+  const [rows, total] = await Promise.all([
+    listSessions(tx, user, currentSession, MAX_SESSIONS),
+    countSessions(tx, user),
+  ]);
   return { rows, total };
 }
 
-export async function listSessions(tx: Tx, caller: Caller): Promise<Rows<Session>> {
+export async function listOwnSessions(tx: Tx, caller: Caller): Promise<Rows<Session>> {
   const user = asUser(caller);
   return listSessionsOf(tx, user, user.sessionId);
 }
@@ -41,7 +38,7 @@ export async function listSessions(tx: Tx, caller: Caller): Promise<Rows<Session
  * Ends one session of a user of the tenant in which the caller acts, or all of them. Their tokens are rejected from the next
  * request on. The audit log shows who ended whose sessions, unless only the caller's own session ended: that is a logout.
  */
-export async function endSessionsBy(
+export async function endAndRecordSessions(
   tx: Tx,
   caller: Caller,
   user: { userId: string; userName: string },
@@ -53,8 +50,8 @@ export async function endSessionsBy(
   if (ended.some((each) => each !== caller.sessionId)) await recordEndedSessions(tx, tenantId, caller.userName, user);
 }
 
-export const endSession = (tx: Tx, caller: Caller, sessionId: string): Promise<void> =>
-  endSessionsBy(tx, caller, asUser(caller), sessionId);
+export const endOwnSession = (tx: Tx, caller: Caller, sessionId: string): Promise<void> =>
+  endAndRecordSessions(tx, caller, asUser(caller), sessionId);
 
 /** Finds the session of a refresh token without using the token up. */
 export async function findSessionOf(

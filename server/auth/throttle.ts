@@ -4,7 +4,7 @@ import type { Tx } from '../../db/driver.ts';
 import { setTenant, writeInTenant } from '../../db/tenant-scope.ts';
 import { apiError } from '../http/errors.ts';
 import type { Timing } from '../timing.ts';
-import type { Share } from './fair-queue.ts';
+import type { FairnessKey } from './fair-queue.ts';
 import type { Passwords } from './passwords.ts';
 import {
   type AttemptKey,
@@ -54,13 +54,13 @@ export interface LoginAttempt {
 export async function admitLogin<T>(
   { db, passwords, timing }: ThrottleDependencies,
   key: AttemptKey,
-  share: Share,
+  fairnessKey: FairnessKey,
   find: (tx: Tx) => Promise<T>,
 ): Promise<{ attempt: LoginAttempt; found: T; release: () => void }> {
   const startedAt = performance.now();
-  const { anonymousAddress } = share;
+  const { anonymousAddress } = fairnessKey;
   for (let pause = 20; ; pause = Math.min(pause * 2, 400)) {
-    const release = await passwords.acquireLoginSlot(share);
+    const release = await passwords.acquireLoginSlot(fairnessKey);
     try {
       // The deadline of the request has passed, or is about to: do not start to verify the password.
       if (performance.now() - startedAt > timing.loginQueueMs) throw apiError('TOO_BUSY');

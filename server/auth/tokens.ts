@@ -2,9 +2,9 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
 import { type TokenSigner, verifyAccessToken } from './access-tokens.ts';
-import type { KeyHolder, KeyToken, KnownKey, VerifiedToken } from './claims.ts';
+import type { ApiKeyCredentials, ApiKeyIdentity, KnownKey, VerifiedToken } from './credentials.ts';
 import type { KeyLimits } from './key-limits.ts';
-import type { LastUses } from './last-uses.ts';
+import type { RefusalStates } from './refusal-states.ts';
 
 /**
  * Verifies the token of an Authorization header: algorithm, key, issuer, audience, type and expiry. Clients send the same
@@ -13,46 +13,46 @@ import type { LastUses } from './last-uses.ts';
 export class TokenReader {
   private readonly signer: TokenSigner;
   private readonly limits: KeyLimits;
-  private readonly lastUses: LastUses;
+  private readonly refusalStates: RefusalStates;
   private readonly verified = createCache<Verified>(MAX_CACHED);
   /** What requests learned about the API keys that tokens were issued to. All tokens of a key share it. */
   private readonly knownKeys = createCache<KnownKey>(MAX_CACHED);
 
-  constructor(signer: TokenSigner, limits: KeyLimits, lastUses: LastUses) {
+  constructor(signer: TokenSigner, limits: KeyLimits, refusalStates: RefusalStates) {
     this.signer = signer;
     this.limits = limits;
-    this.lastUses = lastUses;
+    this.refusalStates = refusalStates;
   }
 
   /** Returns a token from the cache, if it is still valid. */
-  cached(authorization: string | undefined, address: string): VerifiedToken | KeyToken | undefined {
+  cached(authorization: string | undefined, address: string): VerifiedToken | ApiKeyCredentials | undefined {
     const found = authorization && this.verified.get(authorization);
     if (!found) return undefined;
     const { keys } = this.signer;
     if (found.expires > keys.now() && keys.has(found.signedBy)) {
-      // Concurrent requests share the object, see KeyToken.
+      // Concurrent requests share the object, see ApiKeyCredentials.
       if (found.token.keyId !== undefined && found.token.address !== address)
-        found.token = { ...found.token, address, lastUse: this.lastUses(found.token, address) };
+        found.token = { ...found.token, address, refusalState: this.refusalStates(found.token, address) };
       return found.token;
     }
     this.verified.delete(authorization);
     return undefined;
   }
 
-  async read(authorization: string | undefined, address: string): Promise<VerifiedToken | KeyToken> {
+  async read(authorization: string | undefined, address: string): Promise<VerifiedToken | ApiKeyCredentials> {
     if (!authorization) throw apiError('NO_TOKEN');
     const jwt = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)?.[1];
     if (!jwt) throw apiError('INVALID_TOKEN');
-    const { holder, expires, signedBy } = await verifyAccessToken(this.signer, jwt);
+    const { subject, expires, signedBy } = await verifyAccessToken(this.signer, jwt);
     const token =
-      holder.keyId === undefined
-        ? { ...holder, expires }
-        : { ...holder, address, known: this.knownKey(holder), lastUse: this.lastUses(holder, address) };
+      subject.keyId === undefined
+        ? { ...subject, expires }
+        : { ...subject, address, known: this.knownKey(subject), refusalState: this.refusalStates(subject, address) };
     if (authorization.length <= MAX_CACHED_LENGTH) this.verified.set(authorization, { token, expires, signedBy });
     return token;
   }
 
-  private knownKey({ tenantId, keyId }: KeyHolder): KnownKey {
+  private knownKey({ tenantId, keyId }: ApiKeyIdentity): KnownKey {
     const id = `${tenantId} ${keyId}`;
     const known = this.knownKeys.get(id) ?? {
       limit: this.limits(tenantId, keyId),
@@ -64,7 +64,7 @@ export class TokenReader {
   }
 
   /** The milliseconds until a token or an API key expires, for responses that outlast it, such as event streams. */
-  timeLeft = (token: VerifiedToken | KeyToken): number => {
+  timeLeft = (token: VerifiedToken | ApiKeyCredentials): number => {
     const now = this.signer.keys.now();
     if (token.keyId === undefined) return token.expires - now;
     const keyLeft = token.known.expires - performance.now();
@@ -77,7 +77,7 @@ const MAX_CACHED = 10_000;
 const MAX_CACHED_LENGTH = 1_000;
 
 interface Verified {
-  token: VerifiedToken | KeyToken;
+  token: VerifiedToken | ApiKeyCredentials;
   expires: number;
   signedBy: string;
 }

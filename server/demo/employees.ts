@@ -20,10 +20,11 @@ export interface PlannedEmployee extends Person {
   isLeader: boolean;
 }
 
-const HIRED_AT_FIRST = 0.6;
-const TRANSFERRED = 0.07;
-const LED = 0.75;
-const DISABLED = 0.015;
+const HIRED_AT_FIRST_CHANCE = 0.6;
+const TRANSFER_CHANCE = 0.07;
+/** That the next person of a department without a leader becomes it. */
+const LEADER_CHANCE = 0.75;
+const DISABLED_CHANCE = 0.015;
 
 /** Plans who works where, and when they are hired. The last `leavers` people leave again. */
 export function planEmployees(
@@ -41,11 +42,11 @@ export function planEmployees(
     // The first one is the administrator, and belongs to the management.
     const dept = n === 0 ? 0 : (order[n % order.length] as number);
     const since = departments[dept]?.createdDaysAgo as number;
-    const atFirst = isInitial(dept) && (n === 0 || isLeaver || random.chance(HIRED_AT_FIRST));
+    const atFirst = isInitial(dept) && (n === 0 || isLeaver || random.chance(HIRED_AT_FIRST_CHANCE));
     const hiredDaysAgo = atFirst ? since : lastDaysAgo + 6 + random.next() * (since - lastDaysAgo - 12);
     const formerDept = random.pick(order);
-    const isTransferred = atFirst && n > 0 && !isLeaver && isInitial(formerDept) && random.chance(TRANSFERRED);
-    const isLeader = !isLeaver && !isTransferred && !led.has(dept) && random.chance(LED);
+    const isTransferred = atFirst && n > 0 && !isLeaver && isInitial(formerDept) && random.chance(TRANSFER_CHANCE);
+    const isLeader = !isLeaver && !isTransferred && !led.has(dept) && random.chance(LEADER_CHANCE);
     if (isLeader) led.add(dept);
     // The administrator is responsible for the system, whether or not they lead a department.
     const position = n === 0 ? '信息化负责人|IT Lead' : positionIn(departments[dept]?.names ?? '', { isLeader, n });
@@ -116,7 +117,8 @@ export function employeeEvents(
     }
     if (isLeaver)
       events.push(event(later(), (tx, caller) => removeUsers(tx, caller, [userId(n)], undefined, undefined)));
-    else if (n > 0 && !isLeader && random.chance(DISABLED)) patch(timeOf(lastDaysAgo + 1), () => ({ status: '1' }));
+    else if (n > 0 && !isLeader && random.chance(DISABLED_CHANCE))
+      patch(timeOf(lastDaysAgo + 1), () => ({ status: '1' }));
   }
   return events;
 }

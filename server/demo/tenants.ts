@@ -1,4 +1,4 @@
-import { lockQuotaCounters, takeQuotas } from '../quotas/counters.ts';
+import { consumeOrReserve, lockQuotaCounters } from '../quotas/counters.ts';
 import { putQuota } from '../quotas/rules.ts';
 import { createTenant, patchTenant, readTenant, setQuotaTotal } from '../tenants/tenants.ts';
 import type { Calendar } from './calendar.ts';
@@ -106,7 +106,7 @@ export function quotaUseEvents(
 ): Event[] {
   const totals = Object.entries(quotas);
   if (totals.length === 0) return [];
-  const take = (quota: string, daysAgo: number, amount: number): Event => ({
+  const consume = (quota: string, daysAgo: number, amount: number): Event => ({
     time: calendar.workingTime(daysAgo),
     run: async (time) => {
       const { tenantId, userIds } = company();
@@ -116,7 +116,7 @@ export function quotaUseEvents(
       await writeAt(installation, { actor, tenantId, time }, async (tx, caller) => {
         const locked = await lockQuotaCounters(tx, tenantId, [input], time);
         // The result is an error while the quota is used up, until it is raised.
-        await takeQuotas(locked, [{ caller, ...input }]).write(tx);
+        await consumeOrReserve(locked, [{ caller, ...input }]).write(tx);
       });
     },
   });
@@ -135,9 +135,9 @@ export function quotaUseEvents(
   const counted = totals.flatMap(([quota, total]) =>
     Array.from({ length: USES }, () => {
       const amount = Math.round(((total * use) / USES) * (0.5 + random.next()));
-      return take(quota, days(), Math.max(1, amount));
+      return consume(quota, days(), Math.max(1, amount));
     }),
   );
-  const sent = Array.from({ length: USES }, () => take('smsMessages', days(), 20 + random.integer(180)));
+  const sent = Array.from({ length: USES }, () => consume('smsMessages', days(), 20 + random.integer(180)));
   return [messages, ...counted, ...sent];
 }

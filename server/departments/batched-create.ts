@@ -3,16 +3,16 @@ import { createBatcher, type PendingItem } from '../../db/batcher.ts';
 import { errorCode } from '../../db/errors.ts';
 import { isDeadlineExceeded, type RequestOrigin, writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
-import { type ActingRequest, isActing, writeActing } from '../access/acting.ts';
+import { namesOtherTenant, type TenantRequest, writeInRequestedTenant } from '../access/requested-tenant.ts';
 import { loadCallers, originOf } from '../auth/caller.ts';
-import type { Credentials } from '../auth/claims.ts';
+import type { Credentials } from '../auth/credentials.ts';
 import type { Dependencies } from '../context.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { lockParents } from './levels.ts';
 import { createDepartment, createDepartments, toParentId } from './rules.ts';
 import type { DeptInput } from './schema.ts';
 
-type CreateRequest = ActingRequest & FastifyRequest<{ Body: DeptInput }>;
+type CreateRequest = TenantRequest & FastifyRequest<{ Body: DeptInput }>;
 
 /** 'alone': the department has to be created in a transaction of its own. */
 type Item = PendingItem<
@@ -89,13 +89,18 @@ export function createDepartmentCreator({
     // A creation with an external id waits for a long import that has inserted the same one, and others must not wait with it.
     const runsAlone =
       headers['idempotency-key'] !== undefined ||
-      isActing(request) ||
+      namesOtherTenant(request) ||
       input.leaderId != null ||
       input.externalId != null;
     const created = runsAlone
       ? 'alone'
       : await createInBatch(token.tenantId, { token, input, origin: originOf(request), requestedAt });
     if (created !== 'alone') return created;
-    return writeActing(db, request, (tx, caller) => createDepartment(tx, caller, input, { maxLevels }), requestedAt);
+    return writeInRequestedTenant(
+      db,
+      request,
+      (tx, caller) => createDepartment(tx, caller, input, { maxLevels }),
+      requestedAt,
+    );
   };
 }

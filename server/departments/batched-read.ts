@@ -1,9 +1,9 @@
 import { createBatcher, type PendingItem } from '../../db/batcher.ts';
 import type { Tx } from '../../db/driver.ts';
 import { readInTenant } from '../../db/tenant-scope.ts';
-import { type ActingRequest, isActing, readActing } from '../access/acting.ts';
+import { namesOtherTenant, readInRequestedTenant, type TenantRequest } from '../access/requested-tenant.ts';
 import { type CallerRow, callerIds, loadCallers, toCaller } from '../auth/caller.ts';
-import type { Credentials } from '../auth/claims.ts';
+import type { Credentials } from '../auth/credentials.ts';
 import type { Dependencies } from '../context.ts';
 import { ApiError } from '../http/errors.ts';
 import { ancestorsOf, createPathCache, type PathCache, TOP } from './path-cache.ts';
@@ -16,7 +16,7 @@ interface DeptRequest {
 }
 
 /** Reads one department for the caller of a request; undefined: it does not exist. */
-type DeptReader = (request: ActingRequest, dept: DeptRequest) => Promise<Dept | undefined>;
+type DeptReader = (request: TenantRequest, dept: DeptRequest) => Promise<Dept | undefined>;
 
 type Item = PendingItem<DeptRequest & { token: Credentials }, Dept | undefined>;
 
@@ -77,8 +77,12 @@ export function createDepartmentReader({ db, metrics }: Pick<Dependencies, 'db' 
   });
   return (request, dept) => {
     const { token } = request;
-    if (!isActing(request)) return readInBatch(token.tenantId, { token, ...dept });
-    return readActing(db, request, async (tx, { tenantId }) => (await readWithPaths(tx, paths, tenantId, [dept]))[0]);
+    if (!namesOtherTenant(request)) return readInBatch(token.tenantId, { token, ...dept });
+    return readInRequestedTenant(
+      db,
+      request,
+      async (tx, { tenantId }) => (await readWithPaths(tx, paths, tenantId, [dept]))[0],
+    );
   };
 }
 

@@ -23,7 +23,7 @@ export const lockLevels = (tx: Tx, tenantId: string) => tx`
   select pg_advisory_xact_lock(${levelsKey(tx, tenantId)})`;
 
 /** Takes the lock in shared mode, as creations do, which keeps subtrees from being moved deeper. */
-export const shareLevels = (tx: Tx, tenantId: string) => tx`
+export const lockLevelsForShare = (tx: Tx, tenantId: string) => tx`
   select pg_advisory_xact_lock_shared(${levelsKey(tx, tenantId)})`;
 
 /** Selects a department and all of its ancestors; `first`: where to begin, null for none. */

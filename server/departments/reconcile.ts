@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { rethrowAsExternalIdTaken } from '../records/external-id.ts';
-import { lockLevels, raiseLevelBound, readHeights, shareLevels } from './level-queries.ts';
+import { lockLevels, lockLevelsForShare, raiseLevelBound, readHeights } from './level-queries.ts';
 import {
   bumpTreeVersion,
   insertDepts,
@@ -98,5 +98,5 @@ export async function lockDepartments(
   { moves }: { moves: boolean },
 ): Promise<void> {
   if (ids.length > 0) await lockAnyForUpdate(tx, tenantId, ids);
-  await (moves ? lockLevels(tx, tenantId) : shareLevels(tx, tenantId));
+  await (moves ? lockLevels(tx, tenantId) : lockLevelsForShare(tx, tenantId));
 }

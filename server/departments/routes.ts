@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { readActing, writeActing } from '../access/acting.ts';
+import { readInRequestedTenant, writeInRequestedTenant } from '../access/requested-tenant.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
@@ -112,7 +112,7 @@ export function departmentRoutes(
       const { query } = request;
       const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, request, query.asOf);
       return ok(
-        await readActing(db, request, (tx, caller) =>
+        await readInRequestedTenant(db, request, (tx, caller) =>
           time ? listDepartmentsAt(tx, show, caller, query, time) : listDepartments(tx, caller, query),
         ),
       );
@@ -136,7 +136,8 @@ export function departmentRoutes(
         }),
       },
     },
-    async (request) => ok(await readActing(db, request, (tx, caller) => readDepartments(tx, caller, request.body.ids))),
+    async (request) =>
+      ok(await readInRequestedTenant(db, request, (tx, caller) => readDepartments(tx, caller, request.body.ids))),
   );
 
   app.get(
@@ -154,7 +155,7 @@ export function departmentRoutes(
       },
     },
     async (request, reply) => {
-      const dept = await readActing(db, request, (tx, caller) =>
+      const dept = await readInRequestedTenant(db, request, (tx, caller) =>
         readDepartmentByExternalId(tx, caller, request.params),
       );
       return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
@@ -191,7 +192,9 @@ export function departmentRoutes(
       if (asOf !== undefined) {
         if (includeDeleted) throw invalid('includeDeleted', 'notWithAsOf');
         const time = await resolvePointInTime(deps, request, asOf);
-        const dept = await readActing(db, request, (tx, caller) => readDepartmentAt(tx, show, caller, id, time));
+        const dept = await readInRequestedTenant(db, request, (tx, caller) =>
+          readDepartmentAt(tx, show, caller, id, time),
+        );
         return okWithEtag(reply, { data: dept, etag: etagOf(dept) });
       }
       const dept = await read(request, { deptId: id, includeDeleted });
@@ -228,7 +231,7 @@ export function departmentRoutes(
       },
     },
     async (request) => {
-      await writeActing(db, request, (tx, caller) =>
+      await writeInRequestedTenant(db, request, (tx, caller) =>
         updateDepartment(tx, caller, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
@@ -266,7 +269,7 @@ export function departmentRoutes(
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeActing(db, request, (tx, caller) =>
+      await writeInRequestedTenant(db, request, (tx, caller) =>
         patchDepartment(tx, caller, id, request.body, { ifMatch: ifMatchOf(request), maxLevels }),
       );
       return ok(null);
@@ -318,7 +321,7 @@ export function departmentRoutes(
       const { subtree = false } = request.query;
       if (subtree && others.length > 0) throw invalid('subtree', 'single');
       const members = membersOfQuery(request.query);
-      await writeActing(db, request, (tx, caller) => {
+      await writeInRequestedTenant(db, request, (tx, caller) => {
         if (members && !caller.permissions.has('user:write')) throw apiError('NOT_ALLOWED');
         const ifMatch = ifMatchOf(request, ids);
         return subtree

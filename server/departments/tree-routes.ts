@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Tx } from '../../db/driver.ts';
 import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
-import { readActing, writeActing } from '../access/acting.ts';
+import { readInRequestedTenant, writeInRequestedTenant } from '../access/requested-tenant.ts';
 import type { Caller } from '../auth/caller.ts';
 import { createCache } from '../cache.ts';
 import type { App, Dependencies } from '../context.ts';
@@ -61,7 +61,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
       const { query } = request;
       const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, request, query.asOf);
       return ok(
-        await readActing(db, request, (tx, caller) =>
+        await readInRequestedTenant(db, request, (tx, caller) =>
           time ? listChildrenAt(tx, show, caller, id, { ...query, time }) : listChildren(tx, caller, id, query),
         ),
       );
@@ -94,14 +94,14 @@ export function treeRoutes(app: App, deps: Dependencies): void {
       if (!knownLarge.has(key)) {
         const small = await smallTreesOfTenant.run(
           tenantId,
-          () => readActing(db, request, async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
+          () => readInRequestedTenant(db, request, async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
           queueTimeout(reply),
         );
         if (small !== undefined) return sendSerialized(reply, small);
         knownLarge.set(key, true);
       }
       const send = () =>
-        readActing(db, request, (tx, caller) =>
+        readInRequestedTenant(db, request, (tx, caller) =>
           sendChunks(
             reply,
             readTree(tx, sourceOf(tx, caller), () => isClientWaiting(reply)),
@@ -135,7 +135,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
     },
     async (request) => {
       rejectIfMatch(request);
-      await writeActing(db, request, (tx, caller) => orderDepartments(tx, caller, request.body));
+      await writeInRequestedTenant(db, request, (tx, caller) => orderDepartments(tx, caller, request.body));
       return ok(null);
     },
   );
@@ -169,7 +169,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
     },
     async (request) =>
       ok(
-        await writeActing(db, request, (tx, caller) =>
+        await writeInRequestedTenant(db, request, (tx, caller) =>
           addDepartments(tx, caller, request.body, { maxLevels: deps.config.departmentLevels }),
         ),
       ),

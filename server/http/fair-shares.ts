@@ -1,5 +1,5 @@
 /** A request slot or a subscription, which a response holds until it has ended. */
-export interface Held {
+export interface Releasable {
   release(): void;
 }
 
@@ -12,7 +12,7 @@ interface Group {
 }
 
 /** A tenant, or an address without a token. */
-export class Member implements Held {
+export class Member implements Releasable {
   readonly name: string;
   group: Group;
   held = 0;

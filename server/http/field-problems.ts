@@ -107,7 +107,7 @@ export const problems = {
     en: 'contains an empty name. Check the slashes; write a slash within a name as \\/',
   },
   departmentKey: {
-    zh: '不能为空，或填写来源系统和外部编号',
+    zh: '不能为空（已填写来源系统和外部编号时除外）',
     en: 'must not be empty, unless source and external id are given',
   },
   withExternalId: { zh: '必须与外部编号同时填写', en: 'must be given together with the external id' },

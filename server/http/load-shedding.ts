@@ -103,7 +103,7 @@ export class LoadShedder {
 
   private memberOf(shares: FairShares, { token, ip }: FastifyRequest): Member {
     // Routes without a token have no `token`; on others it is null until it is verified.
-    const isRefused = token?.keyId !== undefined && token.lastUse.refused;
+    const isRefused = token?.keyId !== undefined && token.refusalState.refused;
     const isTenant = token && !isRefused;
     const name = isTenant ? token.tenantId : addressKey(ip ?? '');
     return shares.find(name) ?? shares.create(name, isTenant ? this.topLevelTenants.of(name) : WITHOUT_TOKEN);

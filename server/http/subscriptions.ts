@@ -1,10 +1,10 @@
 import { apiError } from './errors.ts';
-import type { FairShares, Held, Member } from './fair-shares.ts';
+import type { FairShares, Member, Releasable } from './fair-shares.ts';
 
 export type SubscriptionKind = 'long_poll' | 'stream';
 
 /** A long-polling client or an event stream. It waits for changes without a request slot and without a deadline. */
-export class Subscription implements Held {
+export class Subscription implements Releasable {
   readonly member: Member;
   readonly kind: SubscriptionKind;
   /** Ended by the service, to make room for another tenant. */

@@ -1,14 +1,14 @@
 import { ServerResponse } from 'node:http';
-import type { Held } from './fair-shares.ts';
+import type { Releasable } from './fair-shares.ts';
 
 /**
  * A response that holds a request slot or a subscription. It releases it once the whole response has been written to the
  * socket, not when the client has read it: a client that reads nothing must not keep the slot.
  */
 export class TrackedResponse extends ServerResponse {
-  private held: Held | null = null;
+  private held: Releasable | null = null;
 
-  hold(held: Held): void {
+  hold(held: Releasable): void {
     this.held = held;
   }
 

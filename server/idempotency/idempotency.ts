@@ -126,13 +126,13 @@ export const findOutcome = async (tx: Tx, owner: KeyOwner, request: FastifyReque
 export function matchOutcome<T>(stored: StoredRequest, keyed: KeyedRequest): Outcome<T> {
   if (!stored.fingerprint.equals(keyed.fingerprint)) throw apiError('KEY_REUSED');
   if (stored.error) {
-    const { reason, facts } = stored.error as StoredError;
-    return { error: new ApiError(reason, facts) };
+    const { reason: code, facts: details } = stored.error as StoredError;
+    return { error: new ApiError(code, details) };
   }
   return { result: stored.result as T };
 }
 
-/** An error as the table stores it: `reason` is its code, and `facts` are its details. */
+/** An error as the table stores it: the field `reason` is its code, and the field `facts` has its details. */
 interface StoredError {
   reason: ApiError['code'];
   facts: ApiError['details'];

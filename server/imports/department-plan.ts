@@ -93,7 +93,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
   }
   for (const [n, { place }] of rows.entries()) {
     if (!place || ids[n] !== undefined || rowOfPlace.get(place) !== n) continue;
-    // A department that another row takes elsewhere, by its external id, leaves the place free.
+    // Skip a department that another row, which names it by its external id, moves to another path: this path becomes free.
     const there = place.deptIds.filter((id): id is string => {
       const other = id === null ? undefined : rowOf.get(id);
       return id !== null && (other === undefined || rows[other]?.place === undefined);

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Tx } from '../../db/driver.ts';
-import { readActing } from '../access/acting.ts';
-import { type Caller, prepareAndWrite, shareOf, writeAs } from '../auth/caller.ts';
+import { readInRequestedTenant } from '../access/requested-tenant.ts';
+import { type Caller, fairnessKeyOf, prepareAndWrite, writeAs } from '../auth/caller.ts';
 import type { Dependencies } from '../context.ts';
 import { DEPARTMENT_EXAMPLES } from '../departments/columns.ts';
 import { departmentSheet } from '../departments/export.ts';
@@ -83,13 +83,15 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
       let initial: InitialPasswords = new Map();
       let createdRows: readonly number[] = [];
       const prepare = async () => {
-        const plan = await readActing(db, request, (tx, caller) => planUsers(tx, caller, caller.tenantId, table));
+        const plan = await readInRequestedTenant(db, request, (tx, caller) =>
+          planUsers(tx, caller, caller.tenantId, table),
+        );
         assertNoErrors(plan, table);
         initial = await createPasswords(
           plan.createdRows,
           (password) => {
             progress.throwIfAborted();
-            return passwords.hash(password, shareOf(request));
+            return passwords.hash(password, fairnessKeyOf(request));
           },
           (done) => progress.report(done, plan.createdRows.length + table.rows.length),
         );

@@ -65,7 +65,7 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'In commit order: the changes in a tenant, and those of the tenant records of its descendants (not of their departments and users). Send `next` as the next `after`. With `wait` (long polling) the response waits for a change.',
+          'In commit order: the changes in a tenant and of the tenant records of its descendants. Send `next` as the next `after`. With `wait` (long polling) the response waits for a change.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),
       },

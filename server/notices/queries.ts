@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../db/driver.ts';
 
-export interface Crossing {
+export interface QuotaNotice {
   tenant_id: string;
   quota: string;
   percent: number;
@@ -9,8 +9,8 @@ export interface Crossing {
   resets: number;
 }
 
-export const insertCrossings = (tx: Tx, tenantId: string, crossings: Crossing[]) =>
-  tx`select record_crossings(${tenantId}, ${JSON.stringify(crossings)}::text::json)`.execute();
+export const insertQuotaNotices = (tx: Tx, tenantId: string, notices: QuotaNotice[]) =>
+  tx`select record_quota_notices(${tenantId}, ${JSON.stringify(notices)}::text::json)`.execute();
 
 /** The day at a time, or today by the clock of the database, in the configured time zone. */
 const dayOf = (sql: Sql | Tx, now: Date | undefined) =>

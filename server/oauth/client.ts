@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { KeyReader } from '../auth/api-keys.ts';
-import type { KeyToken } from '../auth/claims.ts';
+import type { ApiKeyCredentials } from '../auth/credentials.ts';
 import { ApiError } from '../http/errors.ts';
 import { OAuthError } from './errors.ts';
 import type { ClientParameters } from './schema.ts';
@@ -51,7 +51,7 @@ export async function findClient(
   keys: KeyReader,
   { clientId, secret }: ClientCredentials,
   address: string,
-): Promise<KeyToken> {
+): Promise<ApiKeyCredentials> {
   const token = keys.cached(secret, address) ?? (await withClientErrors(keys.find(secret, address)));
   if (token.keyId !== clientId) throw unknownClient();
   return token;

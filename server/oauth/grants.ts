@@ -1,7 +1,7 @@
 import { readInTenant } from '../../db/tenant-scope.ts';
 import { signKeyToken } from '../auth/access-tokens.ts';
 import { loadKey } from '../auth/caller.ts';
-import type { KeyToken } from '../auth/claims.ts';
+import type { ApiKeyCredentials } from '../auth/credentials.ts';
 import { type AuthDependencies, refresh } from '../auth/login.ts';
 import type { Permission } from '../auth/permissions.ts';
 import { withClientErrors } from './client.ts';
@@ -11,7 +11,7 @@ import type { IssuedToken, TokenRequest } from './schema.ts';
 /** Exchanges a grant for an access token (RFC 6749). */
 export async function issueToken(
   deps: AuthDependencies,
-  client: KeyToken | undefined,
+  client: ApiKeyCredentials | undefined,
   sent: TokenRequest,
   address: string,
 ): Promise<IssuedToken> {
@@ -29,7 +29,7 @@ export async function issueToken(
 /** Issues a token that acts for an API key. It has the requested permissions, or all permissions of the key. */
 async function issueKeyToken(
   deps: AuthDependencies,
-  client: KeyToken,
+  client: ApiKeyCredentials,
   scope: string | undefined,
 ): Promise<IssuedToken> {
   const permissions = await readPermissions(deps, client);
@@ -46,7 +46,7 @@ async function issueKeyToken(
 }
 
 /** Reads what the key may do at this moment. Throws if it may not be used. */
-const readPermissions = ({ db }: AuthDependencies, client: KeyToken): Promise<ReadonlySet<Permission>> =>
+const readPermissions = ({ db }: AuthDependencies, client: ApiKeyCredentials): Promise<ReadonlySet<Permission>> =>
   withClientErrors(readInTenant(db, client.tenantId, async (tx) => (await loadKey(tx, client)).permissions));
 
 function selectPermissions(held: ReadonlySet<Permission>, scope: string): Permission[] {
@@ -67,7 +67,7 @@ function selectPermissions(held: ReadonlySet<Permission>, scope: string): Permis
  */
 async function refreshSession(
   deps: AuthDependencies,
-  client: KeyToken | undefined,
+  client: ApiKeyCredentials | undefined,
   { refresh_token, scope }: TokenRequest,
   address: string,
 ): Promise<IssuedToken> {

@@ -3,8 +3,8 @@ import type { Tx } from '../../db/driver.ts';
 import { assumeTenant } from '../access/tenant-scope.ts';
 import { verifyAccessToken } from '../auth/access-tokens.ts';
 import type { KeyReader } from '../auth/api-keys.ts';
-import { type Caller, loadHolder, readAs } from '../auth/caller.ts';
-import type { Holder } from '../auth/claims.ts';
+import { type Caller, loadTokenSubject, readAs } from '../auth/caller.ts';
+import type { TokenSubject } from '../auth/credentials.ts';
 import { isKey } from '../auth/key-format.ts';
 import type { AuthDependencies } from '../auth/login.ts';
 import { findSessionOf } from '../auth/sessions.ts';
@@ -14,7 +14,7 @@ import type { Introspection } from './schema.ts';
 
 /** A token to introspect, as far as it can be parsed without reading the data of its tenant. */
 type IntrospectedToken =
-  | { tenantId: string; holder: Holder; claims: Introspection }
+  | { tenantId: string; subject: TokenSubject; claims: Introspection }
   | { tenantId: string; refreshToken: { tenantId: string; sessionId: string; secret: string } };
 
 const INACTIVE: Introspection = { active: false };
@@ -55,17 +55,17 @@ async function identify(
   if (isKey(token)) {
     const { tenantId, keyId, secretId } = await deps.apiKeys.find(token, address);
     const claims = { active: true, token_type: 'Bearer' };
-    return { tenantId, holder: { tenantId, keyId, secretId }, claims };
+    return { tenantId, subject: { tenantId, keyId, secretId }, claims };
   }
   if (/^\d+\./.test(token)) {
     const refreshToken = splitRefreshToken(token);
     return { tenantId: refreshToken.tenantId, refreshToken };
   }
-  const { holder, claims } = await verifyAccessToken(deps, token);
+  const { subject, claims } = await verifyAccessToken(deps, token);
   const { iss, aud, exp, iat, jti } = claims as Required<typeof claims>;
   return {
-    tenantId: holder.tenantId,
-    holder,
+    tenantId: subject.tenantId,
+    subject,
     claims: { active: true, token_type: 'Bearer', exp, iat, iss, aud: String(aud), jti },
   };
 }
@@ -74,16 +74,16 @@ async function identify(
 async function describe(tx: Tx, caller: Caller, introspected: IntrospectedToken): Promise<Introspection> {
   await assumeTenant(tx, caller, introspected.tenantId);
   if (!('refreshToken' in introspected))
-    return { ...introspected.claims, ...(await describeHolder(tx, introspected.holder)) };
+    return { ...introspected.claims, ...(await describeSubject(tx, introspected.subject)) };
   const { userId, expires } = await findSessionOf(tx, introspected.refreshToken);
   const { tenantId, sessionId } = introspected.refreshToken;
-  return { active: true, exp: expires, ...(await describeHolder(tx, { tenantId, userId, sessionId })) };
+  return { active: true, exp: expires, ...(await describeSubject(tx, { tenantId, userId, sessionId })) };
 }
 
-async function describeHolder(tx: Tx, holder: Holder) {
-  const { permissions, userName } = await loadHolder(tx, holder);
-  const common = { tenant_id: holder.tenantId, scope: [...permissions].join(' ') };
-  return holder.keyId === undefined
-    ? { sub: holder.userId, username: userName, ...common }
-    : { sub: holder.keyId, client_id: holder.keyId, ...common };
+async function describeSubject(tx: Tx, subject: TokenSubject) {
+  const { permissions, userName } = await loadTokenSubject(tx, subject);
+  const common = { tenant_id: subject.tenantId, scope: [...permissions].join(' ') };
+  return subject.keyId === undefined
+    ? { sub: subject.userId, username: userName, ...common }
+    : { sub: subject.keyId, client_id: subject.keyId, ...common };
 }

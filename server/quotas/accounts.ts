@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { type ApiError, apiError } from '../http/errors.ts';
-import { recordCrossings } from '../notices/crossings.ts';
+import { recordQuotaNotices } from '../notices/quota-notices.ts';
 import { leftOf, numbersOf } from './counters.ts';
 import { countSubtreeAccounts, lockCounters, readAccountLimits, readPath } from './queries.ts';
 import { ACCOUNTS } from './schema.ts';
@@ -50,7 +50,7 @@ export async function assertAccountsFit(
 
 /** Records which percentages of their totals the counters reach with the added users. */
 const warn = (tx: Tx, tenantId: string, counters: Counters, added: number): Promise<void> =>
-  recordCrossings(
+  recordQuotaNotices(
     tx,
     tenantId,
     counters.map((counter) => ({ ...counter, used: counter.used + added })),

@@ -4,21 +4,21 @@ import type { Tx } from '../../db/driver.ts';
 import { errorCode } from '../../db/errors.ts';
 import { isDeadlineExceeded, setTenant, writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
-import { type ActingRequest, isActing } from '../access/acting.ts';
+import { namesOtherTenant, type TenantRequest } from '../access/requested-tenant.ts';
 import { lockTenantRow } from '../access/tenant-scope.ts';
 import { type Caller, loadCallers, readIdempotencyKey, unwrap } from '../auth/caller.ts';
-import type { Credentials } from '../auth/claims.ts';
+import type { Credentials } from '../auth/credentials.ts';
 import type { Dependencies } from '../context.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { type BatchedOutcome, type BatchedRequest, claimBatch } from '../idempotency/batch.ts';
-import { type LockedQuotas, lockQuotaCounters, type Take, takeQuotas } from './counters.ts';
+import { consumeOrReserve, type LockedQuotas, lockQuotaCounters, type QuotaRequest } from './counters.ts';
 import { readPath } from './queries.ts';
 import type { CountedUse, QuotaReservationInput, QuotaUseInput, Reservation } from './schema.ts';
 
 type Input = QuotaUseInput & Partial<QuotaReservationInput>;
-type TakeRequest = ActingRequest & FastifyRequest<{ Body: Input }>;
-type Taken = CountedUse | Reservation;
-type Outcome = BatchedOutcome<Taken>;
+type ConsumeOrReserveRequest = TenantRequest & FastifyRequest<{ Body: Input }>;
+type UseOrReservation = CountedUse | Reservation;
+type Outcome = BatchedOutcome<UseOrReservation>;
 
 interface Queued extends BatchedRequest {
   owner: Credentials;
@@ -33,15 +33,15 @@ type Item = PendingItem<Queued, Exclude<Outcome, 'repeat'>>;
  * Uses and reserves quotas. Concurrent requests of one tenant that use quotas of the same tenant share a transaction, and so
  * one lock of the counter and one disk flush. Each succeeds or fails on its own, and gets its response after the commit.
  */
-export function createQuotaTaker({
+export function createQuotaUseBatcher({
   db,
   timing: { responseMs },
   quotaTime,
   metrics,
 }: Pick<Dependencies, 'db' | 'timing' | 'quotaTime' | 'metrics'>) {
   async function run(_: string, batch: Item[]): Promise<void> {
-    const outcomes = await takeInOneTransaction(batch.map(({ request }) => request)).catch((error) => {
-      if (error instanceof NothingTakenError) return error.outcomes;
+    const outcomes = await runInOneTransaction(batch.map(({ request }) => request)).catch((error) => {
+      if (error instanceof NothingExecutedError) return error.outcomes;
       // The data of one item is invalid; the others must not fail with it.
       if (/^2[23]/.test(errorCode(error)) && batch.length > 1) return undefined;
       throw error;
@@ -56,7 +56,7 @@ export function createQuotaTaker({
     if (repeated.length > 0) await run('', repeated);
   }
 
-  const takeInOneTransaction = (batch: Queued[]): Promise<Outcome[]> => {
+  const runInOneTransaction = (batch: Queued[]): Promise<Outcome[]> => {
     const [{ owner, tenantId }] = batch as [Queued];
     const isBelow = tenantId !== owner.tenantId;
     const lockCounters = (tx: Tx) => {
@@ -68,7 +68,7 @@ export function createQuotaTaker({
       // All are sent in one round trip, the keys first. So even a request without the permission briefly locks counters of its
       // own tenant.
       const [keys, callers, ownCounters] = await Promise.all([
-        claimBatch<Taken>(tx, owner.tenantId, batch),
+        claimBatch<UseOrReservation>(tx, owner.tenantId, batch),
         loadCallers(tx, owner.tenantId, owners, 'quota:use'),
         isBelow ? undefined : lockCounters(tx),
       ]);
@@ -80,16 +80,16 @@ export function createQuotaTaker({
       const pending = batch.flatMap((request, n) =>
         outcomes[n] ? [] : [{ n, request, caller: callers[n] as Caller }],
       );
-      if (pending.length === 0) throw new NothingTakenError(outcomes as Outcome[]);
+      if (pending.length === 0) throw new NothingExecutedError(outcomes as Outcome[]);
       const mayAct = pending.some(({ caller }) => caller.canActInDescendants);
       const locked = ownCounters ?? (mayAct ? await lockBelow(tx, owner.tenantId, tenantId, lockCounters) : undefined);
-      const takes = pending.map(({ caller, request }) => {
+      const requests = pending.map(({ caller, request }) => {
         if (!locked || (isBelow && !caller.canActInDescendants)) return apiError('OTHER_TENANT');
-        return toTake({ ...caller, tenantId }, request.input);
+        return toQuotaRequest({ ...caller, tenantId }, request.input);
       });
-      const { results, write } = takeQuotas(locked ?? { tenantId, counters: [], ids: [] }, takes);
+      const { results, write } = consumeOrReserve(locked ?? { tenantId, counters: [], ids: [] }, requests);
       const executed = pending.map(({ n, request }, m) => {
-        const outcome = toOutcome(results[m] as Taken | ApiError);
+        const outcome = toOutcome(results[m] as UseOrReservation | ApiError);
         outcomes[n] = { ...outcome, replayed: false };
         return { request, outcome };
       });
@@ -101,18 +101,18 @@ export function createQuotaTaker({
   };
 
   // Transactions of one counter wait for each other's locks: while one is flushed, the next one collects requests.
-  const takeInBatch = createBatcher(run, {
+  const runInBatch = createBatcher(run, {
     maxInFlight: Math.min(2, db.writes.perTenant),
     maxBatchSize: 100,
     onBatch: metrics?.batchObserver('quota_use'),
   });
-  return async (request: TakeRequest): Promise<Taken> => {
+  return async (request: ConsumeOrReserveRequest): Promise<UseOrReservation> => {
     const requestedAt = performance.now();
     const { token: owner, body: input, query } = request;
-    const tenantId = isActing(request) ? (query.tenantId as string) : owner.tenantId;
+    const tenantId = namesOtherTenant(request) ? (query.tenantId as string) : owner.tenantId;
     const keyed = await readIdempotencyKey(request);
     const queued = { owner, keyed, tenantId, input, requestedAt };
-    return unwrap(await takeInBatch(`${owner.tenantId} ${tenantId}`, queued), request);
+    return unwrap(await runInBatch(`${owner.tenantId} ${tenantId}`, queued), request);
   };
 }
 
@@ -128,17 +128,18 @@ async function lockBelow(
   return { ...locked, visible: path.slice(path.indexOf(ownTenantId)) };
 }
 
-const toTake = (caller: Caller, { quota, amount, subject, seconds }: Input): Take => ({
+const toQuotaRequest = (caller: Caller, { quota, amount, subject, seconds }: Input): QuotaRequest => ({
   ...{ caller, quota, seconds },
   amount: amount ?? 1,
   subject: subject ?? null,
 });
 
-const toOutcome = (result: Taken | ApiError) => (result instanceof ApiError ? { error: result } : { result });
+const toOutcome = (result: UseOrReservation | ApiError) =>
+  result instanceof ApiError ? { error: result } : { result };
 const failed = (error: ApiError): Outcome => ({ error, replayed: false });
 
 /** Rolls back a batch in which no request is to be executed: locking may have created counters. */
-class NothingTakenError extends Error {
+class NothingExecutedError extends Error {
   readonly outcomes: Outcome[];
 
   constructor(outcomes: Outcome[]) {

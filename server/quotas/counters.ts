@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import { ApiError, apiError } from '../http/errors.ts';
-import { recordCrossings } from '../notices/crossings.ts';
+import { recordQuotaNotices } from '../notices/quota-notices.ts';
 import {
   type CounterRow,
   type CounterUpdate,
@@ -43,7 +43,8 @@ export const numbersOf = ({
 const hasRoom = ({ total, used, reserved }: CounterRow, amount: number): boolean =>
   used + reserved + amount <= (total === -1 ? Number.MAX_SAFE_INTEGER : total);
 
-export interface Take {
+/** A request to use an amount of a quota, or to reserve it. */
+export interface QuotaRequest {
   caller: Caller;
   quota: string;
   amount: number;
@@ -65,7 +66,7 @@ export interface LockedQuotas {
 export async function lockQuotaCounters(
   tx: Tx,
   tenantId: string,
-  requests: readonly Pick<Take, 'quota'>[],
+  requests: readonly Pick<QuotaRequest, 'quota'>[],
   now: Now,
 ): Promise<LockedQuotas> {
   const names = [...new Set(requests.map(({ quota }) => quota))].filter((quota) => quota !== ACCOUNTS);
@@ -78,12 +79,14 @@ export async function lockQuotaCounters(
  * or against none. Returns a result or an error for each, and the function that sends the statements. A request that has failed
  * already keeps its error.
  */
-export function takeQuotas(locked: LockedQuotas, takes: readonly (Take | ApiError)[]) {
+export function consumeOrReserve(locked: LockedQuotas, requests: readonly (QuotaRequest | ApiError)[]) {
   const { tenantId, counters, ids } = locked;
   const uses: NewUse[] = [];
   const reservations: NewReservation[] = [];
-  const results = takes.map((take, n) =>
-    take instanceof ApiError ? take : takeOne(locked, take, ids[n] as number, { uses, reservations }),
+  const results = requests.map((request, n) =>
+    request instanceof ApiError
+      ? request
+      : consumeOrReserveOne(locked, request, ids[n] as number, { uses, reservations }),
   );
   const write = async (tx: Tx): Promise<void> => {
     await Promise.all([
@@ -95,17 +98,17 @@ export function takeQuotas(locked: LockedQuotas, takes: readonly (Take | ApiErro
   return { results, write };
 }
 
-function takeOne(
+function consumeOrReserveOne(
   { tenantId, counters, visible = [] }: LockedQuotas,
-  { caller, quota, amount, subject, seconds }: Take,
+  { caller, quota, amount, subject, seconds }: QuotaRequest,
   id: number,
   { uses, reservations }: { uses: NewUse[]; reservations: NewReservation[] },
 ): CountedUse | Reservation | ApiError {
   if (quota === ACCOUNTS) return apiError('QUOTA_COUNTS_USERS', { quota });
-  const taken = counters.filter((counter) => counter.quota === quota);
-  const own = taken.find((counter) => counter.tenantId === tenantId);
+  const counted = counters.filter((counter) => counter.quota === quota);
+  const own = counted.find((counter) => counter.tenantId === tenantId);
   if (!own) return apiError('QUOTA_NOT_FOUND', { quota });
-  const empty = [own, ...taken].find((counter) => !hasRoom(counter, amount));
+  const empty = [own, ...counted].find((counter) => !hasRoom(counter, amount));
   if (empty) {
     // Callers below a pool must not learn whose it is, nor its numbers.
     const isVisible = empty === own || visible.includes(empty.tenantId);
@@ -113,18 +116,18 @@ function takeOne(
   }
   const { moment: time } = own;
   const entry = { quota, amount, subject, time, ...actorOf(caller) };
-  for (const counter of taken) counter.isChanged = true;
+  for (const counter of counted) counter.isChanged = true;
   if (seconds === undefined) {
-    for (const counter of taken) counter.used += amount;
-    uses.push({ ...entry, use_id: id, counted: countedBy(taken) });
+    for (const counter of counted) counter.used += amount;
+    uses.push({ ...entry, use_id: id, counted: countedBy(counted) });
     return { useId: id, ...numbersOf(own) };
   }
   const expires = new Date(time.getTime() + seconds * 1000);
-  for (const counter of taken) {
+  for (const counter of counted) {
     counter.reserved += amount;
     counter.holds.push({ reservation_id: id, amount, expires });
   }
-  const pools = taken.filter((counter) => counter !== own).map((counter) => counter.tenantId);
+  const pools = counted.filter((counter) => counter !== own).map((counter) => counter.tenantId);
   reservations.push({ ...entry, reservation_id: id, expires, pools });
   return { reservationId: id, ...numbersOf(own) };
 }
@@ -152,7 +155,7 @@ export async function writeChanged(tx: Tx, tenantId: string, counters: readonly 
   // Both are sent in one round trip.
   await Promise.all([
     writeCounters(tx, tenantId, changed),
-    recordCrossings(
+    recordQuotaNotices(
       tx,
       tenantId,
       // A refund or a release does not warn.

@@ -1,4 +1,4 @@
-import { readActing, writeActing } from '../access/acting.ts';
+import { readInRequestedTenant, writeInRequestedTenant } from '../access/requested-tenant.ts';
 import { writeAs } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
@@ -6,7 +6,7 @@ import { writeHeaders } from '../http/etag.ts';
 import { IdPath, TenantQuery } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
 import { pathId } from '../http/validation.ts';
-import { createQuotaTaker } from './batching.ts';
+import { createQuotaUseBatcher } from './batching.ts';
 import {
   confirmReservation,
   putQuota,
@@ -37,13 +37,13 @@ import { listUses, readUsage } from './usage.ts';
 
 const path = '/system/quota-api';
 const shared = { tags: ['Quotas'] };
-const takeErrors = ['OTHER_TENANT', 'QUOTA_NOT_FOUND', 'QUOTA_EXHAUSTED', 'QUOTA_COUNTS_USERS'] as const;
+const consumeErrors = ['OTHER_TENANT', 'QUOTA_NOT_FOUND', 'QUOTA_EXHAUSTED', 'QUOTA_COUNTS_USERS'] as const;
 const endErrors = ['OTHER_TENANT', 'RESERVATION_NOT_FOUND', 'RESERVATION_ENDED'] as const;
 
 /** `setTotal` sets the total of one of the six quotas in the tenant's record. */
 export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): void {
   const { db, quotaTime } = deps;
-  const take = createQuotaTaker(deps);
+  const consumeOrReserve = createQuotaUseBatcher(deps);
 
   app.get(
     path,
@@ -58,7 +58,8 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         response: responses('authenticated', { data: Quotas, errors: ['OTHER_TENANT'] }),
       },
     },
-    async (request) => ok(await readActing(db, request, (tx, { tenantId }) => readQuotas(tx, tenantId, quotaTime?.()))),
+    async (request) =>
+      ok(await readInRequestedTenant(db, request, (tx, { tenantId }) => readQuotas(tx, tenantId, quotaTime?.()))),
   );
 
   app.get(
@@ -74,7 +75,8 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         response: responses('authenticated', { data: QuotasBelow, errors: ['OTHER_TENANT'] }),
       },
     },
-    async (request) => ok(await readActing(db, request, (tx, caller) => readQuotasBelow(tx, caller, quotaTime?.()))),
+    async (request) =>
+      ok(await readInRequestedTenant(db, request, (tx, caller) => readQuotasBelow(tx, caller, quotaTime?.()))),
   );
 
   app.post(
@@ -92,12 +94,12 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         response: responses('authenticated', {
           data: CountedUse,
           writes: 'unconditional',
-          errors: [...takeErrors],
+          errors: [...consumeErrors],
           alternativeTexts: ['QUOTA_EXHAUSTED'],
         }),
       },
     },
-    async (request) => ok(await take(request)),
+    async (request) => ok(await consumeOrReserve(request)),
   );
 
   app.post(
@@ -115,12 +117,12 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         response: responses('authenticated', {
           data: Reservation,
           writes: 'unconditional',
-          errors: [...takeErrors],
+          errors: [...consumeErrors],
           alternativeTexts: ['QUOTA_EXHAUSTED'],
         }),
       },
     },
-    async (request) => ok(await take(request)),
+    async (request) => ok(await consumeOrReserve(request)),
   );
 
   app.post(
@@ -143,7 +145,9 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
       const id = pathId(request.params.id);
       const amount = request.body?.amount;
       return ok(
-        await writeActing(db, request, (tx, caller) => confirmReservation(tx, caller, id, amount, quotaTime?.())),
+        await writeInRequestedTenant(db, request, (tx, caller) =>
+          confirmReservation(tx, caller, id, amount, quotaTime?.()),
+        ),
       );
     },
   );
@@ -168,7 +172,9 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
       const id = pathId(request.params.id);
       const amount = request.body?.amount;
       return ok(
-        await writeActing(db, request, (tx, caller) => releaseReservation(tx, caller, id, amount, quotaTime?.())),
+        await writeInRequestedTenant(db, request, (tx, caller) =>
+          releaseReservation(tx, caller, id, amount, quotaTime?.()),
+        ),
       );
     },
   );
@@ -194,7 +200,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
     },
     async (request) => {
       const id = pathId(request.params.useId);
-      return ok(await writeActing(db, request, (tx, caller) => refundUse(tx, caller, id, quotaTime?.())));
+      return ok(await writeInRequestedTenant(db, request, (tx, caller) => refundUse(tx, caller, id, quotaTime?.())));
     },
   );
 
@@ -211,7 +217,8 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         response: responses('authenticated', { data: UsePage, errors: ['OTHER_TENANT'] }),
       },
     },
-    async (request) => ok(await readActing(db, request, (tx, caller) => listUses(tx, caller, request.query))),
+    async (request) =>
+      ok(await readInRequestedTenant(db, request, (tx, caller) => listUses(tx, caller, request.query))),
   );
 
   app.get(
@@ -227,7 +234,8 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         response: responses('authenticated', { data: Usage, errors: ['OTHER_TENANT', 'USAGE_TOO_LARGE'] }),
       },
     },
-    async (request) => ok(await readActing(db, request, (tx, caller) => readUsage(tx, caller, request.query))),
+    async (request) =>
+      ok(await readInRequestedTenant(db, request, (tx, caller) => readUsage(tx, caller, request.query))),
   );
 
   app.put(

@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
 import { invalid } from '../http/validation.ts';
-import { recordCrossings } from '../notices/crossings.ts';
+import { recordQuotaNotices } from '../notices/quota-notices.ts';
 import { actorOf, type Counter, countedBy, leftOf, numbersOf, toCounter, writeChanged } from './counters.ts';
 import {
   endReservation as endRow,
@@ -195,7 +195,7 @@ export async function setUsed(tx: Tx, tenantId: string, quota: string, used: num
 /** Records which percentages of their totals a tenant's own counters have reached, after a total or what was used was set. */
 export async function warnAfterChange(tx: Tx, tenantId: string, quotas: string[], now?: Now): Promise<void> {
   if (quotas.length === 0) return;
-  await recordCrossings(tx, tenantId, await lockCounters(tx, tenantId, quotas, { pools: [], now }));
+  await recordQuotaNotices(tx, tenantId, await lockCounters(tx, tenantId, quotas, { pools: [], now }));
 }
 
 /** Locks the counters of quotas that the transaction changes. Waits for uses in flight, which count against the old totals. */

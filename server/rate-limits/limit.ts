@@ -29,7 +29,7 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   function bucketsOf({ token }: FastifyRequest): Bucket[] {
     const { tenantId, keyId } = token;
     const perMinute = keyId === undefined ? null : (token.known.limit.requestsPerMinute ?? null);
-    const isRefused = keyId !== undefined && token.lastUse.refused;
+    const isRefused = keyId !== undefined && token.refusalState.refused;
     return [
       ...(keyId !== undefined && perMinute !== null
         ? [{ tenantId, keyId, perSecond: perMinute / KEY_WINDOW_SECONDS, capacity: perMinute }]

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { changePassword, checkPasswordChange } from '../account/account.ts';
 import { asUser, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import { loginOrigin } from '../auth/routes.ts';
-import { endSession, listSessions, sessionIdOf } from '../auth/sessions.ts';
+import { endOwnSession, listOwnSessions, sessionIdOf } from '../auth/sessions.ts';
 import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { IdPath } from '../http/fields.ts';
@@ -101,13 +101,13 @@ export function callerRoutes(app: App, deps: RuoyiDependencies): void {
   );
 
   app.get('/monitor/online', { ...self, schema: hidden('ListSessions') }, async (request) => {
-    const { rows, total } = await readAs(db, request, listSessions);
+    const { rows, total } = await readAs(db, request, listOwnSessions);
     return table({ rows: rows.map(showSession), total });
   });
 
   app.post('/monitor/online/:id', { ...self, schema: { ...hidden('EndSession'), params: IdPath } }, async (request) => {
     const id = sessionIdOf(request.params.id, 'id');
-    await writeAs(db, request, (tx, caller) => endSession(tx, caller, id));
+    await writeAs(db, request, (tx, caller) => endOwnSession(tx, caller, id));
     return ok(null);
   });
 

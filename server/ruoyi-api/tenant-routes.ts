@@ -1,4 +1,4 @@
-import { prepareAndWrite, readAs, shareOf, writeAs } from '../auth/caller.ts';
+import { fairnessKeyOf, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
@@ -60,7 +60,7 @@ export function tenantRoutes(app: App, { db, config, passwords }: RuoyiDependenc
     await prepareAndWrite(
       db,
       request,
-      () => hashNewPassword((each) => passwords.hash(each, shareOf(request)), text),
+      () => hashNewPassword((each) => passwords.hash(each, fairnessKeyOf(request)), text),
       (tx, caller, password) => createTenant(tx, caller, input, { password, maxLevels }),
     );
     return ok(null);

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Tx } from '../../db/driver.ts';
-import { type Caller, prepareAndWrite, readAs, shareOf, writeAs } from '../auth/caller.ts';
+import { type Caller, fairnessKeyOf, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
@@ -26,7 +26,7 @@ export function userRoutes(app: App, { db, passwords }: RuoyiDependencies): void
   const reads = { config: { requires: 'user:read' } } as const;
   const writes = { config: { requires: 'user:write' } } as const;
   const hash = (request: FastifyRequest, text: string) =>
-    hashNewPassword((each) => passwords.hash(each, shareOf(request)), text);
+    hashNewPassword((each) => passwords.hash(each, fairnessKeyOf(request)), text);
   /** Reads users and shows them with the names of their departments. */
   const readShown = <T>(
     request: FastifyRequest,

@@ -1,4 +1,4 @@
-import { type ForeignDatabase, type ForeignRow, openForeign } from '../../db/foreign.ts';
+import { openSourceDatabase, type SourceDatabase, type SourceRow } from '../../db/source-database.ts';
 import { StartupError } from '../../db/startup-error.ts';
 
 /** The tables of RuoYi-Vue-Plus 5.x that are read, and their columns. */
@@ -24,7 +24,7 @@ const TABLES = {
 } as const;
 
 type Table = keyof typeof TABLES;
-export type Row<T extends Table> = ForeignRow<(typeof TABLES)[T][number]>;
+export type Row<T extends Table> = SourceRow<(typeof TABLES)[T][number]>;
 
 /** Without these columns, the database is not that of a RuoYi-Vue-Plus with tenants. */
 const REQUIRED: [Table, string[]][] = [
@@ -43,10 +43,10 @@ export type Source = { [T in Table]: Row<T>[] } & {
 
 /** Reads everything in one read-only snapshot. The connection is closed before anything is written to Banyan. */
 export async function readSource(url: string): Promise<Source> {
-  const database = await openForeign(url);
+  const database = await openSourceDatabase(url);
   try {
     assertRuoyi(database);
-    const rows: [string, ForeignRow[]][] = [];
+    const rows: [string, SourceRow[]][] = [];
     for (const [table, columns] of Object.entries(TABLES)) rows.push([table, await database.select(table, columns)]);
     const leaderIsUserId = /int/.test(database.tables.get('sys_dept')?.get('leader') ?? '');
     const hasPosts = database.tables.has('sys_post') && database.tables.has('sys_user_post');
@@ -56,7 +56,7 @@ export async function readSource(url: string): Promise<Source> {
   }
 }
 
-function assertRuoyi({ tables }: ForeignDatabase): void {
+function assertRuoyi({ tables }: SourceDatabase): void {
   const missing = REQUIRED.flatMap(([table, columns]) => {
     const known = tables.get(table);
     return known ? columns.filter((name) => !known.has(name)).map((name) => `${table}.${name}`) : [table];

@@ -152,7 +152,7 @@ async function findCandidates(tx: Tx, names: DepartmentNames, sample: DeptRow[],
   const exactCount = ranks.filter((rank) => rank !== undefined && rank <= RANKS.exactPinyin).length;
   const parts = [...(exactCount < limit ? word.exactParts : []), ...(isCommon ? [] : word.parts)];
   // The index of departments has neither whole names nor phone numbers.
-  const usable = parts.filter(({ wholes, phones }) => !wholes && !phones);
+  const usable = parts.filter(({ wholeNames, phones }) => !wholeNames && !phones);
   const ids = usable.length > 0 ? await findDepartments(tx, usable, MAX_CANDIDATES) : [];
   return { ids, isCommon: isCommon || ids.length >= MAX_CANDIDATES };
 }

@@ -6,7 +6,7 @@ export interface Terms {
   phones?: string[];
   pinyin?: string[];
   /** Whole names. */
-  wholes?: string[];
+  wholeNames?: string[];
 }
 
 /** A record is a candidate if it has all of these terms, and one of those in `anyOf`. */
@@ -65,7 +65,7 @@ function phoneOf(text: string): string | undefined {
 function wordOf(dictionary: Dictionary, typed: string, phone: string | undefined): Word {
   const text = typed.toLowerCase();
   const parts: Part[] = [{ texts: [text] }];
-  const exactParts: Part[] = [{ wholes: [text] }];
+  const exactParts: Part[] = [{ wholeNames: [text] }];
   if (phone !== undefined) parts.push({ phones: [phone] });
   // A single letter would find every character with this first letter.
   const letters = text.match(/[a-z]{2,}/g) ?? [];

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { readActing } from '../access/acting.ts';
+import { readInRequestedTenant } from '../access/requested-tenant.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { responses } from '../http/openapi.ts';
@@ -20,6 +20,6 @@ export function searchRoutes(app: App, { db }: Dependencies): void {
         response: responses('authenticated', { data: Type.Array(SearchHit), errors: ['OTHER_TENANT'] }),
       },
     },
-    async (request) => ok(await readActing(db, request, (tx, caller) => search(tx, caller, request.query))),
+    async (request) => ok(await readInRequestedTenant(db, request, (tx, caller) => search(tx, caller, request.query))),
   );
 }

@@ -17,7 +17,7 @@ export async function searchUsers(
   limit: number,
 ): Promise<RankedHit[]> {
   const { words } = query;
-  const whole = words.length > 1 ? [{ wholes: [query.text] }] : [];
+  const whole = words.length > 1 ? [{ wholeNames: [query.text] }] : [];
   const parts = [...whole, ...words.flatMap((word) => [...word.exactParts, ...word.parts])];
   const [found, byKey] = await Promise.all([
     findUsers(tx, parts, MAX_CANDIDATES),

@@ -1,9 +1,10 @@
 import { ReadError } from './read-error.ts';
 
 /**
- * Yields the rows of a CSV file (RFC 4180), one at a time: a file may have millions of empty lines. A quote within a cell that
- * does not begin with one stands for itself. Throws if a quote is never closed, or only by the quote that begins a cell of a later
- * row: the rows between would be one cell.
+ * Yields the rows of a CSV file (RFC 4180), one at a time: a file may have millions of empty lines. In a cell that does not begin
+ * with a quote, a quote is an ordinary character. Throws if a quoted cell is never closed. Also throws if it contains a line break
+ * and text follows its closing quote. Then the closing quote is missing, and the quote found is the opening one of a later row:
+ * all rows in between would become one cell.
  */
 export function* parseCsvRows(text: string, delimiter: string): Generator<string[], void> {
   const delimiterCode = delimiter.charCodeAt(0);

@@ -17,8 +17,8 @@ const MAX_HEADER_ROWS = 20;
 const UNSUPPORTED_SIZE = 32;
 
 /**
- * Collects the rows of a sheet that have content. Throws when they would take too much memory in the service, which receives a
- * copy of each cell: a workbook stores a text once that thousands of cells show.
+ * Collects the rows of a sheet that have content. Throws when they would take too much memory in the service: a workbook can
+ * store a text once and use it in thousands of cells, but the service receives a copy for each of these cells.
  */
 export class RowCollector {
   readonly rows: SheetRow[] = [];

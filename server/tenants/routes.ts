@@ -1,4 +1,4 @@
-import { prepareAndWrite, readAs, shareOf, writeAs } from '../auth/caller.ts';
+import { fairnessKeyOf, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
@@ -87,7 +87,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         db,
         request,
         async () =>
-          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
+          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, fairnessKeyOf(request)), text),
         (tx, caller, password) => createTenant(tx, caller, request.body, { password, maxLevels }),
       );
       return created(reply, `${path}/${id}`);

@@ -1,5 +1,5 @@
-import { readActing } from '../access/acting.ts';
-import { prepareAndWrite, shareOf } from '../auth/caller.ts';
+import { readInRequestedTenant } from '../access/requested-tenant.ts';
+import { fairnessKeyOf, prepareAndWrite } from '../auth/caller.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { apiError } from '../http/errors.ts';
@@ -51,7 +51,8 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', { data: UserBatch, errors: ['OTHER_TENANT'] }),
       },
     },
-    async (request) => ok(await readActing(db, request, (tx, caller) => readUsers(tx, caller, request.body.ids))),
+    async (request) =>
+      ok(await readInRequestedTenant(db, request, (tx, caller) => readUsers(tx, caller, request.body.ids))),
   );
 
   app.post(
@@ -100,8 +101,8 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
             db,
             request,
             async () => {
-              const checked = await readActing(db, request, (tx, caller) => checkNewUsers(tx, caller, body));
-              const hash = (password: string) => deps.passwords.hash(password, shareOf(request));
+              const checked = await readInRequestedTenant(db, request, (tx, caller) => checkNewUsers(tx, caller, body));
+              const hash = (password: string) => deps.passwords.hash(password, fairnessKeyOf(request));
               return { checked, hashes: await hashPasswords(body.users, hash, progress) };
             },
             (tx, caller, prepared) =>

@@ -1,4 +1,4 @@
-import { readActing } from '../access/acting.ts';
+import { readInRequestedTenant } from '../access/requested-tenant.ts';
 import type { App, Dependencies } from '../context.ts';
 import { responses } from '../http/openapi.ts';
 import { createSheetSender } from '../spreadsheets/sending.ts';
@@ -22,7 +22,7 @@ export function userExportRoutes(app: App, { db }: Dependencies): void {
     },
     (request, reply) =>
       sendSheet(request, reply, userSheet, (cursor) =>
-        readActing(db, request, (tx, caller) => readSheetPage(tx, caller, request.query, cursor)),
+        readInRequestedTenant(db, request, (tx, caller) => readSheetPage(tx, caller, request.query, cursor)),
       ),
   );
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { readActing } from '../access/acting.ts';
-import { prepareAndWrite, readAs, shareOf, writeAs } from '../auth/caller.ts';
+import { readInRequestedTenant } from '../access/requested-tenant.ts';
+import { fairnessKeyOf, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App, Dependencies } from '../context.ts';
 import { created, ok } from '../http/envelope.ts';
@@ -72,7 +72,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
       const id = await prepareAndWrite(
         db,
         request,
-        () => hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), request.body.password),
+        () => hashNewPassword((each) => deps.passwords.hash(each, fairnessKeyOf(request)), request.body.password),
         (tx, caller, password) => createUser(tx, caller, withTenant(request), password),
       );
       return created(reply, `${path}/${id}`);
@@ -91,7 +91,8 @@ export function userRoutes(app: App, deps: Dependencies): void {
         response: responses('authenticated', { data: UserPage, errors: ['OTHER_TENANT'] }),
       },
     },
-    async (request) => ok(await readActing(db, request, (tx, caller) => listUsers(tx, caller, request.query))),
+    async (request) =>
+      ok(await readInRequestedTenant(db, request, (tx, caller) => listUsers(tx, caller, request.query))),
   );
 
   app.get(
@@ -111,7 +112,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
     async (request, reply) => {
       return okWithEtag(
         reply,
-        await readActing(db, request, (tx, caller) => readUserByExternalId(tx, caller, request.params)),
+        await readInRequestedTenant(db, request, (tx, caller) => readUserByExternalId(tx, caller, request.params)),
       );
     },
   );
@@ -185,7 +186,9 @@ export function userRoutes(app: App, deps: Dependencies): void {
     },
     async (request) => {
       const id = pathId(request.params.id);
-      return ok(await readActing(db, request, (tx, caller) => listDepartmentUsers(tx, caller, id, request.query)));
+      return ok(
+        await readInRequestedTenant(db, request, (tx, caller) => listDepartmentUsers(tx, caller, id, request.query)),
+      );
     },
   );
 
@@ -223,7 +226,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         db,
         request,
         async () =>
-          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
+          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, fairnessKeyOf(request)), text),
         (tx, caller, password) =>
           updateUser(tx, caller, withTenant(request), { password, ifMatch: ifMatchOf(request) }),
       );
@@ -268,7 +271,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         db,
         request,
         async () =>
-          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, shareOf(request)), text),
+          text == null ? undefined : hashNewPassword((each) => deps.passwords.hash(each, fairnessKeyOf(request)), text),
         (tx, caller, password) =>
           patchUser(tx, caller, id, withTenant(request), { password, ifMatch: ifMatchOf(request) }),
       );

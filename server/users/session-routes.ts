@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { readActing, writeActing } from '../access/acting.ts';
+import { readInRequestedTenant, writeInRequestedTenant } from '../access/requested-tenant.ts';
 import { SessionPage } from '../auth/schema.ts';
 import { sessionIdOf } from '../auth/sessions.ts';
 import type { App, Dependencies } from '../context.ts';
@@ -29,7 +29,7 @@ export function userSessionRoutes(app: App, { db }: Dependencies): void {
     },
     async (request) => {
       const id = pathId(request.params.id);
-      return ok(await readActing(db, request, (tx, caller) => listUserSessions(tx, caller, id)));
+      return ok(await readInRequestedTenant(db, request, (tx, caller) => listUserSessions(tx, caller, id)));
     },
   );
 
@@ -57,7 +57,7 @@ export function userSessionRoutes(app: App, { db }: Dependencies): void {
       const id = pathId(request.params.id);
       const { sessionId } = request.query;
       const session = sessionId === undefined ? undefined : sessionIdOf(sessionId, 'sessionId');
-      await writeActing(db, request, (tx, caller) => endUserSessions(tx, caller, id, session));
+      await writeInRequestedTenant(db, request, (tx, caller) => endUserSessions(tx, caller, id, session));
       return ok(null);
     },
   );

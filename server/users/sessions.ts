@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Session } from '../auth/schema.ts';
-import { endSessionsBy, listSessionsOf } from '../auth/sessions.ts';
+import { endAndRecordSessions, listSessionsOf } from '../auth/sessions.ts';
 import { apiError } from '../http/errors.ts';
 import type { Rows } from '../http/fields.ts';
 import { readUser } from './queries.ts';
@@ -22,7 +22,7 @@ export async function endUserSessions(
 ): Promise<void> {
   const { userName, roles } = await findUser(tx, caller, userId);
   assertMayManage(caller, [{ administrator: roles.includes('admin') }]);
-  await endSessionsBy(tx, caller, { userId, userName }, sessionId);
+  await endAndRecordSessions(tx, caller, { userId, userName }, sessionId);
 }
 
 async function findUser(tx: Tx, { tenantId }: Caller, userId: string) {

@@ -7,8 +7,8 @@ interface Subtree {
 const newSubtree = (): Subtree => ({ used: 0, children: new Map() });
 
 /**
- * A number of slots that the subtrees of the tenant tree share. At every level of the tree, a subtree may occupy at most two
- * thirds of the slots that it occupies already or that are free there. So however many tenants an administrator creates below
+ * A number of slots that the subtrees of the tenant tree share. At every level of the tree, a subtree may hold at most two
+ * thirds of its own slots and the free slots of that level together. So however many tenants an administrator creates below
  * their own, and however long their receivers take, the next tenant of another subtree finds a free slot.
  */
 export class FairSlots {

@@ -39,8 +39,8 @@ const moveChangesBack = ({ superuser }: Service, { tenantId }: Client) =>
   superuser`update banyan.changes set time = time - interval '3 days' where tenant_id = ${tenantId}`;
 
 /**
- * Creates departments, and changes them three days later: 旧公司 and 旧总部 are renamed, 旧车间 is deleted with everything
- * below it, 新车间 is created. `day` is in between.
+ * Creates the tenant 旧公司 with departments, and changes them three days later: the tenant and 旧总部 are renamed, 旧车间 is
+ * deleted with everything below it, 新车间 is created. `day` is in between.
  */
 export async function startPastChart({ service }: ConsoleFixture) {
   const admin = await service.createTenant({ tenantName: '旧公司' });

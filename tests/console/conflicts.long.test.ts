@@ -50,7 +50,7 @@ const FORMS = {
 };
 
 for (const [kind, { path, create, screen, field, label }] of Object.entries(FORMS))
-  test(`the form of a ${kind} compares with the version of the other user once that was chosen`, async () => {
+  test(`after the version of the other user is chosen, the form of a ${kind} detects changes against that version`, async () => {
     const admin = await service.createTenant();
     const id = await create(admin);
     const readName = async () => (await admin.get(`${path}/${id}`)).data[field];

@@ -109,7 +109,7 @@ test('switching the language changes screens and service messages and survives a
   assert.match(await page.title(), /^首页/);
 });
 
-test('on a phone all screens are reachable and none is wider than the viewport', async () => {
+test('on a phone every screen of the navigation opens and is not wider than the viewport', async () => {
   const page = shared;
   await logInOnPage(page, {}, '/home', { viewport: PHONE });
   for (const name of ['部门', '组织架构图', '人员', '租户', '首页']) {

@@ -44,7 +44,7 @@ test('the page of a person shows departments, leaders, role and history, and end
   await page.getByText('当前没有登录的设备').waitFor();
   assert.deepEqual(await statusOf(), [401, 401]);
   await visit(page, '/changes?resource=login');
-  const ended = page.getByRole('listitem').filter({ hasText: '退出设备' });
+  const ended = page.getByRole('listitem').filter({ hasText: '设备退出登录' });
   await ended.first().getByRole('link', { name: 'mei', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: '韩梅梅' }).waitFor();
 

@@ -175,7 +175,7 @@ test('a click on a header sorts the list; the order is in the URL and stays with
   await expectNoAxeViolations(page);
 });
 
-test('at 1280 px the table does not scroll, and the people of a child tenant have no column of departments', async () => {
+test('at 1280 px the table of users does not scroll, and for a child tenant it has no department column', async () => {
   const parent = await fixture.service.createTenant();
   const child = await fixture.service.createTenant({ tenantName: '下级公司', tenantParent: parent.tenantId });
   const deptId = await child.createDepartment({ deptName: '车间' });

@@ -12,7 +12,7 @@ const company = await fixture.service.createTenant({
   quotaBo: { enterpriseQuery: 12, annualReportQuery: 1, chainReport: 1, businessReport: 1, riskReport: 1, merchant: 1 },
 });
 const credentials = credentialsOf(company);
-// The exact match is the last of more results than one page has.
+// There are more results than fit on one page, and the exact match is the last of them.
 const names = Array.from({ length: 60 }, (_, n) => [`d${n}`, { deptName: `第 ${n} 研发部`, orderNum: n }]);
 const { exact, sales } = await createDepartments(company, {
   ...Object.fromEntries(names),

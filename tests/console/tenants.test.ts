@@ -147,7 +147,7 @@ test('the dialogs that move and disable a tenant stay open during the request', 
   assert.deepEqual([data.tenantParent, data.status], [parent.tenantId, '1']);
 });
 
-test('the password of a new administrator stays until the user closes the notice, confirms to leave it or logs out', async () => {
+test('the password of a new administrator stays until the user closes the notice, confirms leaving it or logs out', async () => {
   await createTenant({ tenantName: '别的公司' });
   const page = await fixture.logIn({}, '/tenants');
   const notice = page.getByRole('status').filter({ hasText: '已创建' });

@@ -171,7 +171,7 @@ test('the stream with below sends the changes of all tenants below, with the cur
   assert.deepEqual((await readBelow(top, { after: idOfEvent(event) as string })).rows, []);
 });
 
-test('the stream sends the cursor after changes of other tenants that follow the last change of the subtree', async () => {
+test('the stream advances the cursor past changes of other tenants that follow the last change of the subtree', async () => {
   const [top, other] = [await service.createTenant(), await service.createTenant()];
   const { next } = await readBelow(top);
   await top.createDepartment();
@@ -187,7 +187,7 @@ test('a tenant that moves leaves one subtree and joins another, together with th
   const [from, to] = [await service.createTenant({}, above), await service.createTenant({}, above)];
   const team = await service.createTenant({}, from);
   const group = await service.createTenant({}, team);
-  // An update stores the row of the parent after that of the child.
+  // This update stores the row of `team` after that of its child `group`, but the move must record `team` first.
   await from.patch(`${TENANTS}/${team.id}`, { tenantName: 'team' });
   await group.createDepartment({ deptName: 'before' });
   const [atAbove, atFrom, atTo] = await Promise.all(
@@ -218,7 +218,7 @@ test('a tenant that moves leaves one subtree and joins another, together with th
   assert.ok(!all.rows.some(({ tenantId, resource }) => tenantId === group.tenantId && resource === 'department'));
 });
 
-test('an administrator above who changes a tenant below is named in the feeds of both, and their address is hidden below', async () => {
+test('an administrator who changes a tenant below is named in the feeds of both tenants, but the tenant below does not see their address', async () => {
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
   // Both tenants have a user `boss`.

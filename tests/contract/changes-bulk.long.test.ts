@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGES, DEPTS } from '../support/expect.ts';
 import { firstSeed, seededRandom } from '../support/scale.ts';
-import { createSmallTenant, expectFewRowsRead, type Row, readChanges, startSmall } from './changes-bulk.ts';
+import { createSmallTenant, expectFewRowsRead, type Row, readChanges, startWithOneConnection } from './changes-bulk.ts';
 
 test('each department of a bulk creation and of a subtree delete is recorded with its path', async (t) => {
-  const service = await startSmall();
+  const service = await startWithOneConnection();
   const { admin, ids, next } = await createSmallTenant(service);
   const count = 3_000;
   const [top, parentId] = [ids[0] as string, ids[2] as string];
@@ -41,7 +41,7 @@ test('each department of a bulk creation and of a subtree delete is recorded wit
 });
 
 test('reading changes stays cheap on a connection whose plans date from a small change log', async (t) => {
-  const service = await startSmall();
+  const service = await startWithOneConnection();
   const { admin, next } = await createSmallTenant(service);
   const count = 40_000;
   await service.superuser`

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { CHANGES, DEPTS, resultOf } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
-import { createSmallTenant, expectFewRowsRead, readChanges, startSmall } from './changes-bulk.ts';
+import { createSmallTenant, expectFewRowsRead, readChanges, startWithOneConnection } from './changes-bulk.ts';
 
 /** The path that a change stores: the whole path up to 2,000 characters, otherwise none. */
 const storedPath = (path: string) => (path.length <= 2000 ? path : '');
 
 test('changes of departments hundreds of levels deep are recorded, without paths over 2,000 characters', async (t) => {
-  const service = await startSmall();
+  const service = await startWithOneConnection();
   const { admin, next } = await createSmallTenant(service);
   const depth = scale(600, 1_000);
   const count = scale(600, 10_000);

@@ -9,7 +9,7 @@ import { type Client, type Service, startService } from '../support/service.ts';
  * a cached plan that reads a whole table for each row would take minutes.
  */
 
-export const startSmall = () => startService({}, { connections: 1 });
+export const startWithOneConnection = () => startService({}, { connections: 1 });
 
 export interface Row {
   action: string;
@@ -44,7 +44,7 @@ export async function createSmallTenant(service: Service) {
 
 /** Expects that the service has read only a few rows for each row written, so no plan reads whole tables. */
 export async function expectFewRowsRead(t: TestContext, { superuser }: Service, written: number): Promise<void> {
-  // A connection flushes its statistics when it ends at the latest.
+  // A connection may flush its statistics only when it ends.
   await superuser`
     select pg_terminate_backend(pid, 300000) from pg_stat_activity
     where datname = current_database() and usename like 'banyan\\_service%'`;

@@ -168,14 +168,14 @@ test('a webhook of the service is verified, and forged, changed and old messages
     ['another body', [data.secret, headers, `${body} `]],
     ['another id', [data.secret, { ...headers, 'webhook-id': 'msg_1' }, body]],
     ['no signature', [data.secret, { ...headers, 'webhook-signature': undefined }, body]],
-    ['no base64', [data.secret, { ...headers, 'webhook-signature': 'v1,###' }, body]],
+    ['invalid base64', [data.secret, { ...headers, 'webhook-signature': 'v1,###' }, body]],
     [
       'another version',
       [data.secret, { ...headers, 'webhook-signature': headers['webhook-signature']?.replace('v1', 'v2') }, body],
     ],
     ['too old', [data.secret, headers, body, { now: () => sentAt + 301_000 }]],
     ['from the future', [data.secret, headers, body, { now: () => sentAt - 301_000 }]],
-    ['no time', [data.secret, { ...headers, 'webhook-timestamp': 'NaN' }, body]],
+    ['an invalid time', [data.secret, { ...headers, 'webhook-timestamp': 'NaN' }, body]],
   ];
   for (const [name, args] of rejected) await assert.rejects(verifyWebhook(...args), WebhookVerificationError, name);
 

@@ -74,7 +74,7 @@ test('retries are bounded', async () => {
   assert.equal(never.keys.length, 1);
 });
 
-test('a request without a key that is not a read is never sent again', async () => {
+test('a request that is neither a read nor carries an Idempotency-Key is never sent again', async () => {
   for (const step of ['lose', busy('0')] as const) {
     const { client, keys } = connect([step], { key: undefined });
     const login = client.logIn({ body: { tenantId: admin.tenantId, username: 'boss', password: 'wrong' } });
@@ -93,7 +93,7 @@ test('Retry-After is honoured for 429 and 503, as seconds and as a date', async 
   assert.equal(keys.length, 4);
 });
 
-test('errors without Retry-After, other errors and pauses that are too long are not retried', async () => {
+test('an error is not retried without Retry-After, with a Retry-After that is too long, or with a status other than 429 and 503', async () => {
   const cases: [Response, string][] = [
     [errorResponse(503, 'TOO_BUSY'), 'TOO_BUSY'],
     [errorResponse(500, 'INTERNAL', { 'retry-after': '0' }), 'INTERNAL'],

@@ -77,7 +77,7 @@ test('users=delete deletes the users with this main department and ends their se
   await service.logIn(admin.tenantId, 'main');
 });
 
-test('a subtree is deleted with its users, and so are several departments', async () => {
+test('users=move works with a subtree and users=delete with several departments, and a revert undoes both', async () => {
   const admin = await service.createTenant();
   const [top, away] = [await admin.createDepartment(), await admin.createDepartment()];
   const child = await admin.createDepartment({ parentId: top });

@@ -1,4 +1,4 @@
-// Only with test:long: it inserts 90,000 departments twice; contract/lists and contract/department-users test what these reads return.
+// Only with test:long: it inserts 90,000 departments twice; contract/search and contract/department-users test what these reads return.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectAsService, measureCost } from '../support/cost.ts';

@@ -100,7 +100,7 @@ test('a lock expires', async () => {
   await fail(4, guess);
 });
 
-test('further wrong guesses after a lock lock the account again', async () => {
+test('once a lock has ended, further wrong guesses lock the account again', async () => {
   const admin = await service.createTenant();
   const guess = { tenantId: admin.tenantId, from: newAddress() };
   await fail(5, guess);

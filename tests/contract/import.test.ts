@@ -384,7 +384,7 @@ test('the error for a long name in a path says that the limit is that of one nam
   assert.equal(data.table[0].errors[0].msg, '部门路径 中的部门名称 不能超过 100 个字符');
 });
 
-test('an import with progress does not exceed the number of listeners of its response', async () => {
+test('an import with progress does not exceed the listener limit of its response', async () => {
   const tenant = await service.createTenant();
   const warnings: string[] = [];
   const onWarning = ({ name, stack }: Error) => warnings.push(`${name} ${stack}`);

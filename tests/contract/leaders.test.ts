@@ -119,13 +119,13 @@ describe('The leader of a department', () => {
 
   test('leads nothing once they are deleted, and leads again when they are restored', async () => {
     const user = await createPerson('丁');
-    const [id, texted] = [
+    const [id, withText] = [
       await admin.createDepartment({ leaderId: user }),
       await admin.createDepartment({ leaderId: user, leader: '文本' }),
     ];
     expectOk(await admin.delete(`${USERS}/${user}`));
     assert.deepEqual(await shown(id), [null, null]);
-    assert.deepEqual(await shown(texted), ['文本', null]);
+    assert.deepEqual(await shown(withText), ['文本', null]);
     const { rows } = await read(admin, `${DEPTS}/list?pageSize=500`);
     const row = rows.find(({ deptId }: { deptId: number }) => deptId === Number(id));
     assert.deepEqual(leaderOf(row), [null, null]);

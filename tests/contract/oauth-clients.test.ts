@@ -112,7 +112,7 @@ test('the scope is a part of the permissions of the key, otherwise invalid_scope
   }
 });
 
-test('the header accepts form-encoded and plain credentials in any case', async () => {
+test('the Authorization header accepts form-encoded and plain credentials, and its scheme in upper or lower case', async () => {
   const { keyId, key } = await createKey(admin, { permissions: ['dept:read'] });
   const encoded = key.replace('byk_', 'byk%5F');
   for (const credentials of [`${keyId}:${key}`, `${keyId}:${encoded}`, `%3${keyId[0]}${keyId.slice(1)}:${key}`]) {

@@ -61,7 +61,7 @@ test('a session that is 30 days old ends, also one that was begun under a longer
   assert.equal(outcomeOf(await refresh(other, single)), '401 REFRESH_REFUSED');
 });
 
-test('the login to the 21st session ends the oldest one; expired sessions and those of others do not count', async () => {
+test('a login that begins a 21st session ends the oldest one; expired sessions and those of others do not count', async () => {
   const admin = await service.createTenant();
   const member = await service.createMember(admin);
   await service.superuser`

@@ -29,7 +29,7 @@ async function expectWorking(caller: Client): Promise<void> {
   assert.equal((await logIn(caller)).code, 200);
 }
 
-describe('Users of a tenant that is not active, or below one', () => {
+describe('Users of a tenant that is not active or is below such a tenant', () => {
   const causes: [what: string, body: () => Record<string, unknown>, status: number, reason: string][] = [
     ['disabled', () => ({ status: '1' }), 403, 'TENANT_DISABLED'],
     ['not started', () => ({ startTime: dateInDays(1) }), 403, 'TENANT_NOT_STARTED'],

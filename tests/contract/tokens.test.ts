@@ -5,7 +5,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Database } from '../../db/connect.ts';
 import { createIssuer } from '../../server/auth/issuer.ts';
 import { createKeyLimits } from '../../server/auth/key-limits.ts';
-import { createLastUses } from '../../server/auth/last-uses.ts';
+import { createRefusalStates } from '../../server/auth/refusal-states.ts';
 import { createKeyring } from '../../server/auth/signing-keys.ts';
 import { TokenReader } from '../../server/auth/tokens.ts';
 import { readConfig } from '../../server/config.ts';
@@ -152,7 +152,7 @@ test('the token cache stores a normal header but not one padded with thousands o
   const reader = new TokenReader(
     { keys: createKeyring(db as Database), issuer: createIssuer(readConfig(issuer), () => undefined) },
     createKeyLimits(db as Database),
-    createLastUses(),
+    createRefusalStates(),
   );
   const [short, long] = [1, 50_000].map((spaces) => `Bearer${' '.repeat(spaces)}${service.root.token}`) as [
     string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type verify as argon2Verify, hash } from '@node-rs/argon2';
-import { type Share, shareOfAddress, shareOfTenant } from '../../server/auth/fair-queue.ts';
+import { type FairnessKey, fairnessKeyOfAddress, fairnessKeyOfTenant } from '../../server/auth/fair-queue.ts';
 import { createPasswords } from '../../server/auth/passwords.ts';
 import { CHEAP_HASH } from '../support/database.ts';
 import { DEPTS, expectError, readDept } from '../support/expect.ts';
@@ -70,7 +70,7 @@ test('a flood from one address makes room for a login from another one', async (
 });
 
 /** Starts password checks whose hashing the test ends one by one. Returns the order in which they begin. */
-async function startChecks(shares: [name: string, share: Share][]): Promise<string[]> {
+async function startChecks(tasks: [name: string, fairnessKey: FairnessKey][]): Promise<string[]> {
   const started: string[] = [];
   const pending: (() => void)[] = [];
   const verify = (_hash: unknown, name: unknown) =>
@@ -79,29 +79,29 @@ async function startChecks(shares: [name: string, share: Share][]): Promise<stri
       pending.push(() => resolve(true));
     });
   const passwords = await createPasswords(CHEAP_HASH, { hash, verify: verify as typeof argon2Verify });
-  const checks = shares.map(([name, share]) => passwords.verify('', name, share));
-  while (started.length < shares.length || pending.length > 0) {
+  const checks = tasks.map(([name, fairnessKey]) => passwords.verify('', name, fairnessKey));
+  while (started.length < tasks.length || pending.length > 0) {
     await waitFor('a check begins', () => pending.length > 0);
     pending.shift()?.();
   }
   await Promise.all(checks);
   return started;
 }
-const login = (address: string, tenantId: string) => shareOfAddress({ address, tenantId });
+const login = (address: string, tenantId: string) => fairnessKeyOfAddress({ address, tenantId });
 
 test('password checks are scheduled round-robin by address and by tenant', async () => {
-  const start: [string, Share][] = ['x', 'y'].map((name) => [name, login(name, name)]);
-  const oneAddress = Array.from({ length: 4 }, (_, n): [string, Share] => [`a${n}`, login('a', `t${n}`)]);
+  const start: [string, FairnessKey][] = ['x', 'y'].map((name) => [name, login(name, name)]);
+  const oneAddress = Array.from({ length: 4 }, (_, n): [string, FairnessKey] => [`a${n}`, login('a', `t${n}`)]);
   assert.deepEqual(await startChecks([...start, ...oneAddress, ['own', login('b', 't0')]]), [
     ...['x', 'y', 'a0', 'own', 'a1', 'a2', 'a3'],
   ]);
-  const oneTenant = Array.from({ length: 4 }, (_, n): [string, Share] => [`t${n}`, login(`a${n}`, 't')]);
+  const oneTenant = Array.from({ length: 4 }, (_, n): [string, FairnessKey] => [`t${n}`, login(`a${n}`, 't')]);
   assert.deepEqual(await startChecks([...start, ...oneTenant, ['own', login('b', 'other')]]), [
     ...['x', 'y', 't0', 'own', 't1', 't2', 't3'],
   ]);
-  const callers = Array.from({ length: 4 }, (_, n): [string, Share] => [
+  const callers = Array.from({ length: 4 }, (_, n): [string, FairnessKey] => [
     `c${n}`,
-    shareOfTenant({ tenantId: 't', address: `a${n}` }),
+    fairnessKeyOfTenant({ tenantId: 't', address: `a${n}` }),
   ]);
   assert.deepEqual(await startChecks([...start, ...callers, ['own', login('b', 't')]]), [
     ...['x', 'y', 'c0', 'own', 'c1', 'c2', 'c3'],
@@ -115,6 +115,9 @@ test('at 200 queued passwords, the newest of the longest queue is rejected to ad
   const other = outcomeOf(passwords.hash('a password', login('b', 't')));
   assert.deepEqual(await Promise.all(hashes), [...Array(201).fill('hashed'), 'TOO_BUSY', 'TOO_BUSY']);
   assert.equal(await other, 'hashed');
-  const share = login('a', 't');
-  assert.equal(await passwords.verify(await passwords.hash('a password', share), 'a password', share), true);
+  const fairnessKey = login('a', 't');
+  assert.equal(
+    await passwords.verify(await passwords.hash('a password', fairnessKey), 'a password', fairnessKey),
+    true,
+  );
 });

@@ -20,7 +20,7 @@ address.host = `127.0.0.1:${await proxy.listen()}`;
 const node = await startNode({ url: address.href, ...login });
 const createAdmin = async () => node.as(await service.createTenant());
 
-/** Retries, with the same idempotency key, until the response is not 503. */
+/** Sends the request again until the response is not 503. */
 const retryWhileUnavailable = (send: () => Promise<ApiResponse>): Promise<ApiResponse> =>
   waitFor('the response is not 503', async () => {
     const response = await send();

@@ -129,7 +129,7 @@ const command = fc.oneof(
 
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
-test('random uses, reservations and refunds of a pool count like a model', async (t) => {
+test('random uses, reservations and refunds of a pool are counted as in a model', async (t) => {
   const tally = new Tally();
   const top = await service.createTenant();
   let round = 0;

@@ -86,7 +86,7 @@ export interface Outcome {
   apply?: (response: ApiResponse, readAsRoot: ReadAsRoot) => void | Promise<void>;
 }
 
-/** Reads as an administrator of 000000 what a response does not contain: the code of a new tenant. */
+/** Reads as an administrator of 000000 what a response does not contain, such as the code of a new tenant. */
 export type ReadAsRoot = (path: string) => Promise<ApiResponse['data']>;
 
 export interface Operation {

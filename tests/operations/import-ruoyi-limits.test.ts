@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { connectForeign } from '../../db/driver.ts';
+import { connectSourceDatabase } from '../../db/driver.ts';
 import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
 import { afterFile } from '../support/cleanup.ts';
 import { NO_DEADLINES } from '../support/database.ts';
@@ -24,7 +24,7 @@ const person = personOf(password);
 /** Creates a RuoYi database with one tenant, in which each department is below the previous one. */
 async function createRuoyi(departments: number, users: number) {
   const { databaseUrl: url } = await createEmptyDatabase();
-  const sql = connectForeign(url, NO_DEADLINES);
+  const sql = connectSourceDatabase(url, NO_DEADLINES);
   afterFile(() => sql.end());
   const ruoyi = { url, run: (statement: string) => sql.unsafe(statement), close: () => sql.end() };
   const { sys_tenant = [] } = withDefects(

@@ -5,7 +5,7 @@ import { ActiveTenants } from '../../db/active-tenants.ts';
 import { connectService, type Sql, type Tx } from '../../db/driver.ts';
 import { errorCode, isConnectionLost, isFatal } from '../../db/errors.ts';
 import { createFairLimit } from '../../db/fair-limit.ts';
-import { hostsOf, moveOn, parseHosts } from '../../db/hosts.ts';
+import { hostsOf, parseHosts, selectNextHost } from '../../db/hosts.ts';
 import { createPool } from '../../db/pool.ts';
 import { begin as beginInMode, commitWith, withSavepoint } from '../../db/transaction.ts';
 import { createWriteLimits } from '../../db/write-limits.ts';
@@ -394,6 +394,6 @@ test('a late failure of a host does not replace the host that others have moved 
   const hosts = parseHosts('postgres://user@a,b,c/database');
   const [first, second] = hosts.list;
   assert.ok(first && second);
-  for (const failed of [first, second, first]) moveOn(hosts, failed);
+  for (const failed of [first, second, first]) selectNextHost(hosts, failed);
   assert.equal(hosts.current.name, 'c');
 });

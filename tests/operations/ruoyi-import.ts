@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { connectForeign } from '../../db/driver.ts';
+import { connectSourceDatabase } from '../../db/driver.ts';
 import { importRuoyi } from '../../server/cli/import-ruoyi-command.ts';
 import { afterFile } from '../support/cleanup.ts';
 import { createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
@@ -16,7 +16,7 @@ export const hash = await ruoyiHash(RUOYI_PASSWORD, scale(4, 10));
 
 export async function createPostgres(): Promise<RuoyiDatabase> {
   const { databaseUrl } = await createEmptyDatabase();
-  const sql = connectForeign(databaseUrl, NO_DEADLINES);
+  const sql = connectSourceDatabase(databaseUrl, NO_DEADLINES);
   return { url: databaseUrl, run: (statement) => sql.unsafe(statement), close: () => sql.end() };
 }
 

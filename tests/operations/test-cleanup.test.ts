@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { after } from '../support/cleanup.ts';
 
 describe('cleanups of tests in a suite', () => {
-  test('run at the end of the test that registered them, also of a subtest', async (t) => {
+  test('run at the end of the test or subtest that registered them', async (t) => {
     const done: string[] = [];
     after(() => assert.deepEqual(done, ['inner', 'outer']));
     await t.test('a subtest', () => after(() => done.push('inner')));

@@ -94,7 +94,7 @@ test('a tree that is too large for memory is returned as of a past moment', asyn
   const admin = await service.createTenant();
   const count = scale(10_100, 100_000);
   await dropSearchIndexes(superuser);
-  /** Writes and removes the changes from the sealing queue: sealing them in the background would take longer than the test. */
+  /** Writes, and removes the changes of these writes from the sealing queue: sealing them would take longer than the test. */
   const unsealed = (write: (tx: Tx) => Promise<unknown>) =>
     superuser.begin(async (tx) => {
       await write(tx);

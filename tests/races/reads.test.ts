@@ -147,7 +147,10 @@ test('both nodes show immediately that a department was created, changed, disabl
   }
 });
 
-/** What the service `slow` awaits before the second statement of a read, and after its first one. */
+/**
+ * A read whose path is not cached sends one batched statement, and then a transaction that reads the departments and walks their
+ * paths. The service `slow` awaits these functions before the walk, and after the batched statement.
+ */
 let beforeWalk = async () => {};
 let afterRead = async () => {};
 let between = Promise.resolve();
@@ -169,7 +172,7 @@ const pauseAfterRead = (db: Database): Database => ({
     return result;
   },
 });
-// The second statement of a read walks the paths of the departments that the first one has read.
+// This statement walks the paths.
 const delayWalk = runBeforeStatement('with recursive up (id, parent_id)', () => beforeWalk());
 let opened = () => 0;
 const captureOpened = (db: Database): Database => {
@@ -178,7 +181,7 @@ const captureOpened = (db: Database): Database => {
 };
 const slow = await startService({}, { wrapDatabase: (db) => pauseAfterRead(delayWalk(captureOpened(db))) });
 
-test('a read uses one snapshot: a move between its two statements does not affect it', async () => {
+test('a read that walks a path uses one snapshot: a move just before the walk does not affect it', async () => {
   const admin = await slow.createTenant();
   const [before, after] = [await admin.createDepartment(), await admin.createDepartment()];
   const subtree = await admin.createDepartment({ parentId: before });
@@ -193,7 +196,7 @@ test('a read uses one snapshot: a move between its two statements does not affec
   beforeWalk = async () => {};
 });
 
-test('a read fails when its caller is logged out between its two statements', async () => {
+test('a read fails when its caller is logged out after the batched statement and before the path is walked', async () => {
   const admin = await slow.createTenant();
   const member = await slow.createMember(admin);
   const leaf = await admin.createDepartment({

@@ -9,7 +9,7 @@ const service = await startService({}, { wrapDatabase: captureQueries(queries) }
 
 const isSearch = ({ string }: Query) => string?.includes('as "byUserId"') ?? false;
 
-test('a search for an author leaves hidden ones out, with one statement and full pages', async () => {
+test('a search for an author leaves out changes whose author is hidden, with one statement and full pages', async () => {
   const [from, to] = [await service.createTenant(), await service.createTenant()];
   const team = await service.createTenant({}, from);
   const former = await service.createMember(from, { userName: 'former', roles: ['admin'] });

@@ -35,7 +35,7 @@ export async function startIsolation() {
   for (const admin of [mine, other]) {
     const dept = await admin.createDepartment();
     await admin.put('/system/dept-api', { deptId: dept }, { headers: { 'idempotency-key': 'the same' } });
-    // A move to a lower level measures the tree.
+    // A move to a lower level stores the depth of the tree in department_trees.
     await admin.put('/system/dept-api', { deptId: await admin.createDepartment(), parentId: dept });
     await admin.createUser({ userName: 'anna', deptId: dept });
     const webhook = await admin.create('/system/webhook-api', { url: 'https://93.184.216.34/', status: '1' });

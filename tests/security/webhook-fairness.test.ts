@@ -83,7 +83,7 @@ test('a poll for due webhooks visits none of those without work', async () => {
     return blocks;
   };
   const { superuser } = service;
-  // No tenant has unsealed changes: those of their creation are irrelevant here.
+  // Leave no unsealed changes: those of the creation of the tenants are irrelevant here.
   await superuser`delete from banyan.unsealed_changes`;
   const before = await poll();
   await superuser.begin(async (tx) => {

@@ -12,7 +12,7 @@ export const CHANGES = '/system/change-api';
 /** Returns the status and the error code of a response in one string, such as `200 OK` or `401 NO_TOKEN`. */
 export const outcomeOf = ({ status, data }: ApiResponse): string => `${status} ${data?.reason ?? 'OK'}`;
 
-/** Returns `done`, or the error code of a response: for races, where each call may succeed or fail. */
+/** Returns `done` for a success, otherwise the error code of the response. */
 export const resultOf = ({ code, data }: ApiResponse): string =>
   code === 200 ? 'done' : (data?.reason ?? String(code));
 

@@ -105,7 +105,7 @@ export async function startPatroni() {
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   });
 
-  const [client, peer, proxy, pooler, ...ofMembers] = await freePorts(8);
+  const [client, peer, proxy, pooler, ...memberPorts] = await freePorts(8);
   const urls = { client: `http://127.0.0.1:${client}`, peer: `http://127.0.0.1:${peer}` };
   run(
     'etcd',
@@ -124,7 +124,7 @@ export async function startPatroni() {
   );
   const members: (Member & { api: number; restartPatroni(): void })[] = [];
   for (const name of ['pg1', 'pg2']) {
-    const [port, api] = ofMembers.splice(0, 2) as [number, number];
+    const [port, api] = memberPorts.splice(0, 2) as [number, number];
     const dataDir = `${folder}/${name}`;
     const file = `${folder}/${name}.yml`;
     fs.writeFileSync(

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
 
 /**
- * Some tests have two sizes: small with `npm test`, full with `npm run test:long`. They print the seed of their random choices,
- * and BANYAN_TEST_SEED repeats a run.
+ * Some tests have two sizes: small with `npm test`, full with `npm run test:long`. Random choices come from a seed: a failure
+ * prints the command that repeats the run, with BANYAN_TEST_SEED.
  */
 export const isLong = process.env.BANYAN_TEST_LONG === '1';
 export const scale = (short: number, long: number): number => (isLong ? long : short);

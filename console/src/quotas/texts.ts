@@ -141,7 +141,7 @@ export const usesTexts = defineTexts({
     refund: '退还',
     refundOf: (time: string) => `退还 ${time} 的使用`,
     refundTitle: (amount: string) => `退还 ${amount}？`,
-    refundHint: '退还后，该次使用不再计入用量，且不能撤销。以前周期的使用不影响本周期。',
+    refundHint: '退还后，该次使用不再计入用量，且不能撤销。退还以前周期的使用不影响本周期的用量。',
     refundDone: '已退还',
     cancel: '取消',
     none: '暂无使用记录',

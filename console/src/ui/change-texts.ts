@@ -19,7 +19,7 @@ export const changeTexts = defineTexts({
     secretChanged: '更换密钥',
     passed: '登录成功',
     refused: '登录失败',
-    ended: '退出设备',
+    ended: '设备退出登录',
     deletedBy: (user: string, time: string) => `${user} 于 ${time} 删除`,
     userOfTenant: (user: string, tenant: string) => `${user} · ${tenant}`,
     system: '系统',

@@ -12,7 +12,7 @@ export function SessionScreens() {
   if (session.state === 'restoring') return <Loading />;
   if ('me' in session) return <AppLayout />;
   const target = pathname + search;
-  const isOnPurpose = session.state === 'loggedOut' && session.onPurpose;
-  const login = isOnPurpose || target === '/' ? '/login' : `/login?to=${encodeURIComponent(target)}`;
+  const isLoggedOutByUser = session.state === 'loggedOut' && session.byUser;
+  const login = isLoggedOutByUser || target === '/' ? '/login' : `/login?to=${encodeURIComponent(target)}`;
   return <Navigate to={login} replace />;
 }

@@ -1,9 +1,9 @@
 -- Returns webhooks that have work to do and no lease, healthy ones before failing ones, with the path of their tenant. It leaves
 -- out the subtrees in `full_subtrees`, and failing webhooks of those in `full_failing`: the dispatcher has no slot for them.
--- A subtree is the code of a tenant, or `=` and its code for the tenant without those below it. Webhooks of tenants out of
--- service receive nothing. It visits only webhooks that may have work: those that are due (sealing makes a tenant's webhooks
--- due), those of tenants with unsealed changes, and deleted ones. It runs as the owner of the tables, because the service sees
--- one tenant at a time.
+-- An element of these arrays is the code of a tenant, which stands for the tenant and all its descendants, or `=` followed by
+-- the code, which stands for the tenant alone. Webhooks of tenants out of service receive nothing. The function visits only
+-- webhooks that may have work: those that are due (sealing makes a tenant's webhooks due), those of tenants with unsealed
+-- changes, and deleted ones. It runs as the owner of the tables, because the service sees one tenant at a time.
 create or replace function due_webhooks(max_backlog int, max_rows int, full_subtrees text[], full_failing text[])
   returns table (tenant_id text, webhook_id bigint, failing boolean, path text[])
   language sql stable security definer set search_path = banyan, pg_temp as $$

@@ -7,7 +7,7 @@ create or replace function pinyin_terms(prefix text, content text) returns bigin
   language plpgsql immutable parallel safe as $$
 declare
   terms bigint[] := '{}';
-  beginnings text[] := '{""}'; -- the first letters up to the last character with several of them, in all variants
+  beginnings text[] := '{""}'; -- the first letters up to the last character that can have several: each combination
   beginning text;
   variants text[];
   ending text := '';           -- the first letters since then

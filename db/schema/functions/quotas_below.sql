@@ -2,8 +2,9 @@
 -- (today and the 29 days before). Those that run out first at that rate, before they are reset, come first. At most `max` are
 -- returned: those of which the largest share is used. `matches` is the number of all such quotas, returned or not. For a pool,
 -- the uses of the tenants below it count too, as in its counter. The quota `accounts` is left out.
--- `used` and `reserved` of a candidate are those of quota_state(), which is too expensive to call for every counter of a large
--- subtree. Only counters with reservations look for expired ones.
+-- quota_state() is too expensive to call for every counter of a large subtree. So `taken` computes the same `used + reserved`
+-- without it to find the candidates, and the function is called only for these. Expired reservations are looked up only for
+-- counters that have reservations.
 -- Row-level security shows the quotas of one tenant only, so this function runs as the owner of the tables, and answers only for
 -- the tenant of the transaction.
 create or replace function quotas_below(root text, moment timestamptz, max int)

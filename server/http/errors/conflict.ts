@@ -138,7 +138,7 @@ export const conflictErrors = {
   ],
   CHANGE_IRREVERSIBLE: [
     409,
-    '提醒无法撤销；登录，密码、配额、API 密钥和 Webhook 的变更，以及租户移入或移出管理范围的变更，均无法撤销，同一请求中的其他变更也无法撤销',
+    '提醒和登录记录无法撤销；密码、配额、API 密钥和 Webhook 的变更，以及租户移入或移出管理范围的变更，也无法撤销，同一请求中的其他变更同样无法撤销',
     'Notices cannot be reverted. Logins, changes of passwords, quotas, API keys and webhooks, and moves of tenants into or out of your ' +
       'subtree cannot be reverted either, nor can other changes made by the same request.',
   ],

@@ -13,7 +13,7 @@ import { addTo, moveTo, removeFrom, type UserPatch, updateUser } from './update-
 export type BulkActionKind = 'disable' | 'enable' | 'delete' | 'move' | 'password' | 'join' | 'leave';
 
 /** Administrators may do this to themselves too. */
-const HARMLESS: readonly BulkActionKind[] = ['move', 'join', 'leave'];
+const ALLOWED_ON_SELF: readonly BulkActionKind[] = ['move', 'join', 'leave'];
 
 /** An action on one or several users. */
 export interface BulkAction {
@@ -89,7 +89,7 @@ export function useBulkAction() {
     setIsRunning(true);
     for (const user of users) {
       // An administrator who disables their own account would lose access before the action is complete.
-      const isSelf = user.userId === me.userId && user.tenantId === me.tenantId && !HARMLESS.includes(kind);
+      const isSelf = user.userId === me.userId && user.tenantId === me.tenantId && !ALLOWED_ON_SELF.includes(kind);
       if (signal.aborted) newResults.push({ user, error: t.stopped });
       else if (isSelf) newResults.push({ user, error: t.isSelf });
       else {

@@ -1,19 +1,19 @@
 import mysql from 'mysql2/promise';
-import { connectForeign } from './driver.ts';
+import { connectSourceDatabase } from './driver.ts';
 import { StartupError } from './startup-error.ts';
 
 /** A row of another system. Every value is text: ids above 2^53-1 must not become numbers. */
-export type ForeignRow<Column extends string = string> = Record<Column, string | null>;
+export type SourceRow<Column extends string = string> = Record<Column, string | null>;
 
 /** The columns of a table, by name, with their types as the database calls them. */
-type ForeignColumns = ReadonlyMap<string, string>;
+type SourceColumns = ReadonlyMap<string, string>;
 
 /** A database of another system, in a read-only transaction: all reads see one snapshot, and nothing can be written. */
-export interface ForeignDatabase {
+export interface SourceDatabase {
   /** The tables of the database or schema that the URL names, and their columns. */
-  tables: ReadonlyMap<string, ForeignColumns>;
+  tables: ReadonlyMap<string, SourceColumns>;
   /** Reads columns of a table, as text. A column that does not exist is null. Names must never come from a caller. */
-  select<Column extends string>(table: string, columns: readonly Column[]): Promise<ForeignRow<Column>[]>;
+  select<Column extends string>(table: string, columns: readonly Column[]): Promise<SourceRow<Column>[]>;
   close(): Promise<void>;
 }
 
@@ -21,12 +21,12 @@ export interface ForeignDatabase {
 interface Dialect {
   asText(column: string): string;
   schema: string;
-  run(statement: string): Promise<ForeignRow[]>;
+  run(statement: string): Promise<SourceRow[]>;
   close(): Promise<void>;
 }
 
 /** Opens a MySQL, MariaDB or PostgreSQL database by its URL. */
-export async function openForeign(url: string): Promise<ForeignDatabase> {
+export async function openSourceDatabase(url: string): Promise<SourceDatabase> {
   const dialect = await connect(url);
   try {
     const tables = await readTables(dialect);
@@ -71,7 +71,7 @@ function connect(url: string): Promise<Dialect> {
 }
 
 async function connectPostgres(url: string): Promise<Dialect> {
-  const sql = connectForeign(url);
+  const sql = connectSourceDatabase(url);
   try {
     await sql.unsafe('begin isolation level repeatable read read only');
   } catch (error) {
@@ -81,7 +81,7 @@ async function connectPostgres(url: string): Promise<Dialect> {
   return {
     asText: (column) => `${column}::text`,
     schema: 'current_schema()',
-    run: async (statement) => [...(await sql.unsafe<ForeignRow[]>(statement))],
+    run: async (statement) => [...(await sql.unsafe<SourceRow[]>(statement))],
     close: () => sql.end({ timeout: 1 }),
   };
 }
@@ -100,7 +100,7 @@ async function connectMysql(url: string): Promise<Dialect> {
   return {
     asText: (column) => `cast(${column} as char character set utf8mb4)`,
     schema: 'database()',
-    run: async (statement) => (await connection.query<mysql.RowDataPacket[]>(statement))[0] as ForeignRow[],
+    run: async (statement) => (await connection.query<mysql.RowDataPacket[]>(statement))[0] as SourceRow[],
     close: () => connection.end().catch(() => connection.destroy()),
   };
 }

@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/driver.ts';
-import { insertCrossings } from './queries.ts';
+import { insertQuotaNotices } from './queries.ts';
 
 /** The percentages of a quota at which a tenant is warned. */
 const PERCENTAGES = [80, 100];
@@ -19,11 +19,11 @@ export interface CountedQuota {
  * Records which percentages of their totals counters have reached, in the transaction that changed them. It compares the state
  * after the change with the total. Each total has its own warnings. Existing records stay.
  */
-export async function recordCrossings(tx: Tx, tenantId: string, counters: readonly CountedQuota[]): Promise<void> {
-  const crossings = counters.flatMap(({ tenantId, quota, total, used, resets }) =>
+export async function recordQuotaNotices(tx: Tx, tenantId: string, counters: readonly CountedQuota[]): Promise<void> {
+  const notices = counters.flatMap(({ tenantId, quota, total, used, resets }) =>
     PERCENTAGES.filter((percent) => total > 0 && used / total >= percent / 100).map((percent) => ({
       ...{ tenant_id: tenantId, quota, percent, total, used, resets },
     })),
   );
-  if (crossings.length > 0) await insertCrossings(tx, tenantId, crossings);
+  if (notices.length > 0) await insertQuotaNotices(tx, tenantId, notices);
 }

@@ -1,22 +1,22 @@
 import type { KeyLimit } from './key-limits.ts';
 import type { Permission } from './permissions.ts';
 
-/** The content of an access token. Everything else about the caller is read from the database on every request. */
-export interface Token {
+/** A session of a user. Everything else about the caller is read from the database on every request. */
+export interface SessionIdentity {
   tenantId: string;
   userId: string;
   sessionId: string;
   keyId?: undefined;
 }
 
-/** A verified token of a request. */
-export interface VerifiedToken extends Token {
+/** The verified access token of a user, which a request was sent with. */
+export interface VerifiedToken extends SessionIdentity {
   /** Milliseconds since 1970, by the clock of the keyring. */
   expires: number;
 }
 
 /** An API key, identified by one of its secrets or by an access token that was issued for one of them. */
-export interface KeyHolder {
+export interface ApiKeyIdentity {
   tenantId: string;
   keyId: string;
   /** The secret that was sent: a key has several for a while after a rotation. */
@@ -28,26 +28,26 @@ export interface KeyHolder {
 }
 
 /** What a token belongs to: the session of a user, or an API key. */
-export type Holder = Token | KeyHolder;
+export type TokenSubject = SessionIdentity | ApiKeyIdentity;
 
 /**
  * An API key that a request was sent with. Requests with the same secret from the same address share one object, so that
  * concurrent ones are loaded together.
  */
-export interface KeyToken extends KeyHolder {
+export interface ApiKeyCredentials extends ApiKeyIdentity {
   /** The address of the client. */
   address: string;
   /** What the last request learned about the key. `accepted` is false until a request has used it. */
   known: KnownKey;
-  /** The last request with this secret from this address. */
-  lastUse: LastUse;
+  /** Whether the last request with this secret from this address was refused. */
+  refusalState: RefusalState;
 }
 
 /**
  * While a key is refused (it was deleted, is disabled, must not be used from this address, …), its requests use neither the
  * tenant's share of the request slots nor its rate limit. The key is still checked on each request; the first success ends this.
  */
-export interface LastUse {
+export interface RefusalState {
   refused: boolean;
 }
 
@@ -60,5 +60,5 @@ export interface KnownKey {
   expires: number;
 }
 
-/** What a request was sent with: the token of a user, or an API key. */
-export type Credentials = Token | KeyToken;
+/** What a request was sent with: the access token of a user, or an API key. */
+export type Credentials = SessionIdentity | ApiKeyCredentials;
