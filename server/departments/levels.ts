@@ -2,6 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { apiError } from '../http/errors.ts';
 import {
   lockLevels,
+  lockLevelsForShare,
   lockParentRows,
   raiseLevelBound,
   readDeepestLevel,
@@ -9,7 +10,6 @@ import {
   readLevelBound,
   readLevels,
   setLevelBound,
-  shareLevels,
 } from './level-queries.ts';
 
 /** A department that gets children, locked. */
@@ -49,7 +49,7 @@ export async function lockParents(
     if (bottom > bound) await raiseLevelBound(tx, tenantId, bottom);
   } else if (height > 1) {
     // A move that measures the tree waits for this creation.
-    await shareLevels(tx, tenantId);
+    await lockLevelsForShare(tx, tenantId);
     await raiseLevelBound(tx, tenantId, height);
   }
   return parents;
@@ -83,14 +83,17 @@ export async function assertNotTooDeep(
   await setLevelBound(tx, tenantId, height + deeperBy);
 }
 
-/** Throws if restored subtrees are too deep. The tree is locked, and the subtrees are restored already. */
-export async function assertRestoredNotTooDeep(
+/**
+ * Throws if subtrees are too deep that were restored or moved already. The tree is locked. The levels are locked before their
+ * bound is raised, as in moves and creations.
+ */
+export async function assertSubtreesNotTooDeep(
   tx: Tx,
   tenantId: string,
   rootIds: string[],
   maxLevels: number,
 ): Promise<void> {
-  const bottom = await readDeepestLevel(tx, tenantId, rootIds);
+  const [, bottom] = await Promise.all([lockLevels(tx, tenantId).execute(), readDeepestLevel(tx, tenantId, rootIds)]);
   if (bottom > maxLevels) throw tooDeep(maxLevels);
   await raiseLevelBound(tx, tenantId, bottom);
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { CHANGES, DEPTS, expectError, expectOk, readDept, TENANTS } from '../support/expect.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
 import { insertDepartments } from '../support/trees.ts';
+import { apply } from './imports.ts';
 
 /** The limits of nesting: small ones here, so that few records reach them. */
 
@@ -85,6 +86,26 @@ test('a revert does not move a subtree below the last level', async () => {
   expectTooDeep(await admin.post(`${CHANGES}/${change}/revert`));
   expectOk(await admin.delete(`${DEPTS}/${below}`));
   expectOk(await admin.post(`${CHANGES}/${change}/revert`));
+});
+
+test('a revert of several moves succeeds if the tree is too deep only between two of them', async () => {
+  const admin = await service.createTenant();
+  const create = (externalId: string, parentId = '0') =>
+    admin.createDepartment({ deptName: externalId, parentId, source: 'hr', externalId });
+  const a = await create('a', await create('p'));
+  const x = await create('x', a);
+  const home = await create('r', await create('q'));
+  const c = await create('c', home);
+  await create('d', c);
+  const { data } = await apply(admin, 'dept', [
+    ['部门路径', '部门名称', '来源系统', '外部编号', '上级外部编号'],
+    ['a', 'a', 'hr', 'a', null],
+    [null, 'c', 'hr', 'c', 'x'],
+  ]);
+  assert.equal(String((await readDept(admin, c)).parentId), x);
+  // If `a` returns first, it still has `x`, `c` and `d` below it.
+  expectOk(await admin.post(`${CHANGES}/${data.changeId}/revert`));
+  assert.equal(String((await readDept(admin, c)).parentId), home);
 });
 
 test('departments that are deeper already can be read, moved up and changed, and get no children', async () => {

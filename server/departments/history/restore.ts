@@ -6,7 +6,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
 import { jsonId } from '../../http/fields.ts';
 import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
-import { assertRestoredNotTooDeep } from '../levels.ts';
+import { assertSubtreesNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markRestored } from '../queries.ts';
 import { toParentId } from '../rules.ts';
 import { readDeletedWith } from './restore-queries.ts';
@@ -45,7 +45,7 @@ export async function restoreDepartment(
   }
   const parents = new Map([...subtree].map((id) => [id, found.get(id)?.parentId ?? null]));
   await markRestored(tx, tenantId, parents.set(deptId, parentId), userName).catch(rethrowAsExternalIdTaken);
-  await assertRestoredNotTooDeep(tx, tenantId, [deptId], maxLevels);
+  await assertSubtreesNotTooDeep(tx, tenantId, [deptId], maxLevels);
   if (parentId !== dept.parentId) await bumpTreeVersion(tx, tenantId);
 }
 

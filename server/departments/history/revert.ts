@@ -6,7 +6,8 @@ import { assertNoConflicts } from '../../ledger/conflicts.ts';
 import type { RecordRevert } from '../../ledger/resources.ts';
 import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
 import type { StoredRow } from '../../records/record.ts';
-import { assertRestoredNotTooDeep } from '../levels.ts';
+import { readLevels } from '../level-queries.ts';
+import { assertSubtreesNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markDeleted, markRestored, updateMany } from '../queries.ts';
 import { readParents } from '../reconcile.ts';
 import { department, storedContents, storedParent } from '../record.ts';
@@ -52,14 +53,23 @@ export async function revertDepartments(
     const parentIds = new Map(deleted.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
     await markRestored(tx, tenantId, parentIds, userName).catch(rethrowAsExternalIdTaken);
     const roots = [...parentIds].filter(([, parentId]) => !parentId || !parentIds.has(parentId)).map(([id]) => id);
-    await assertRestoredNotTooDeep(tx, tenantId, roots, maxLevels);
+    await assertSubtreesNotTooDeep(tx, tenantId, roots, maxLevels);
     if ([...parentIds].some(([id, parentId]) => found.get(id)?.parentId !== parentId))
       await bumpTreeVersion(tx, tenantId);
   }
-  for (const { id, to } of await sortTopDown(tx, tenantId, moved)) {
-    const row = to as StoredRow;
-    const values = { ...department.fromStored(row, found.get(id)), parentId: parentIn(row) };
-    await moveDepartment(tx, { ...caller, tenantId }, id, values, { maxLevels, allowDisabled: true });
+  if (moved.length > 0) {
+    const ids = moved.map(({ id }) => id);
+    const before = await readLevels(tx, tenantId, ids);
+    for (const { id, to } of await sortTopDown(tx, tenantId, moved)) {
+      const row = to as StoredRow;
+      const values = { ...department.fromStored(row, found.get(id)), parentId: parentIn(row) };
+      // Between two moves the tree may be deeper than allowed, so it is measured only after the last one.
+      const limits = { maxLevels: Number.POSITIVE_INFINITY, allowDisabled: true };
+      await moveDepartment(tx, { ...caller, tenantId }, id, values, limits);
+    }
+    const after = await readLevels(tx, tenantId, ids);
+    const deeper = ids.filter((_, n) => (after[n]?.level ?? 0) > (before[n]?.level ?? 0));
+    if (deeper.length > 0) await assertSubtreesNotTooDeep(tx, tenantId, deeper, maxLevels);
   }
   if (updated.length > 0) {
     const rows = updated.map(({ id, to }) => ({

@@ -1,4 +1,4 @@
-import { readActing, writeActing } from '../../access/acting.ts';
+import { readInRequestedTenant, writeInRequestedTenant } from '../../access/requested-tenant.ts';
 import type { App, Dependencies } from '../../context.ts';
 import { ok } from '../../http/envelope.ts';
 import { writeHeaders } from '../../http/etag.ts';
@@ -37,7 +37,9 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
     async (request) => {
       const id = pathId(request.params.id);
       return ok(
-        await readActing(db, request, (tx, caller) => readDepartmentTimeline(tx, resources, caller, id, request.query)),
+        await readInRequestedTenant(db, request, (tx, caller) =>
+          readDepartmentTimeline(tx, resources, caller, id, request.query),
+        ),
       );
     },
   );
@@ -71,7 +73,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
       const to = query.to === undefined ? await now(deps) : await resolvePointInTime(deps, request, query.to, 'to');
       // Both have one format and one time zone, so they compare as text.
       if (to < from) throw invalid('to', 'beforeFrom');
-      return ok(await readActing(db, request, (tx, caller) => compareDepartments(tx, caller, { from, to })));
+      return ok(await readInRequestedTenant(db, request, (tx, caller) => compareDepartments(tx, caller, { from, to })));
     },
   );
 
@@ -106,7 +108,7 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
     },
     async (request) => {
       const id = pathId(request.params.id);
-      await writeActing(db, request, (tx, caller) =>
+      await writeInRequestedTenant(db, request, (tx, caller) =>
         restoreDepartment(tx, caller, id, request.body, { maxLevels: deps.config.departmentLevels }),
       );
       return ok(null);
