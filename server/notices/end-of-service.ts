@@ -1,5 +1,5 @@
 import type { Database } from '../../db/connect.ts';
-import { errorCode, isConnectionLost } from '../../db/errors.ts';
+import { errorCode, isUnavailable } from '../../db/errors.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App, Dependencies } from '../context.ts';
 import { startPeriodicJob } from '../periodic-job.ts';
@@ -7,6 +7,9 @@ import { insertEndNotice, tenantsToWarn } from './queries.ts';
 
 /** Transactions stay short: one for each tenant, and at most this many tenants between two queries. */
 const BATCH = 1_000;
+
+/** A statement has exceeded its timeout. */
+const QUERY_CANCELED = '57014';
 
 type OnError = (tenantId: string, error: Error) => void;
 
@@ -45,8 +48,9 @@ async function warnTenants(
       try {
         await writeOutsideQueue(db, tenantId, (tx) => insertEndNotice(tx, tenantId, now));
       } catch (error) {
-        if (isConnectionLost(errorCode(error))) throw error;
-        // One tenant that cannot be warned must not keep the others from being warned.
+        // One tenant that cannot be warned, for example because its row is locked for long, must not keep the others from being
+        // warned. If the database cannot be used, none of them can.
+        if (isUnavailable(error) && errorCode(error) !== QUERY_CANCELED) throw error;
         failed.add(tenantId);
         onError(tenantId, error as Error);
       }
