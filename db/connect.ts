@@ -190,6 +190,9 @@ export async function withEmbedded<T>(
   }
 }
 
+/** The server has stopped, is starting or stopping, or its password file is wrong: no other process can be connected. */
+const HAS_NO_CLIENTS = new Set(['ENOENT', 'ECONNREFUSED', '57P03', '28P01']);
+
 /** Whether another process is connected, such as a service that was started meanwhile. */
 async function hasOtherClients({ socketDir, password }: EmbeddedServer): Promise<boolean> {
   const superuser = connectOwner({ host: socketDir, database: 'postgres', username: 'postgres', password });
@@ -199,9 +202,9 @@ async function hasOtherClients({ socketDir, password }: EmbeddedServer): Promise
       select from pg_stat_activity
       where backend_type = 'client backend' and application_name <> current_setting('application_name')`;
     return others.length > 0;
-  } catch {
-    // It has stopped, or its password file is wrong. Either way no other process can be connected.
-    return false;
+  } catch (error) {
+    // If it cannot be asked although it is running (it may be overloaded), it keeps running: the next start adopts it.
+    return !HAS_NO_CLIENTS.has(errorCode(error));
   } finally {
     await superuser.end({ timeout: 1 });
   }
