@@ -17,10 +17,20 @@ export interface RequestOrigin {
 }
 
 /**
+ * The address of a caller who has only named the tenant. The transaction uses the share of the address, and the tenant does not
+ * count as active. Otherwise anybody could use up the share of any tenant.
+ */
+interface AnonymousCaller {
+  anonymousAddress?: string | undefined;
+}
+
+const shareOf = (tenantId: string, anonymousAddress: string | undefined): string =>
+  anonymousAddress === undefined ? tenantId : `address ${anonymousAddress}`;
+
+/**
  * Runs a transaction that sees one tenant only, and retries it after a serialization failure. `record` is the key of the
  * record that it changes, if it changes a single one. `share` is the key by which connections are shared fairly, by default
- * the tenant. `anonymousAddress` is the address of a caller who has only named the tenant: the transaction uses the share of
- * the address, and the tenant does not count as active. Otherwise anybody could use up the share of any tenant.
+ * the tenant, or for an anonymous caller their address.
  */
 export function writeInTenant<T>(
   db: Database,
@@ -30,13 +40,12 @@ export function writeInTenant<T>(
     record,
     origin,
     anonymousAddress,
-    share = anonymousAddress === undefined ? tenantId : `address ${anonymousAddress}`,
+    share = shareOf(tenantId, anonymousAddress),
   }: {
     record?: string | undefined;
     origin?: RequestOrigin | undefined;
-    anonymousAddress?: string | undefined;
     share?: string;
-  } = {},
+  } & AnonymousCaller = {},
 ): Promise<T> {
   if (anonymousAddress === undefined) db.activeTenants.add(tenantId);
   const requestedAt = performance.now();
@@ -60,11 +69,16 @@ export const writeOutsideQueue = <T>(db: Database, tenantId: string, work: (tx: 
  * Runs a read-only transaction that sees one tenant only. All of its statements see one snapshot. Expensive reads of one tenant
  * leave connections for the others. `work` must not run another read in a transaction of its own: it could wait for itself.
  */
-export function readInTenant<T>(db: Database, tenantId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  db.activeTenants.add(tenantId);
+export function readInTenant<T>(
+  db: Database,
+  tenantId: string,
+  work: (tx: Tx) => Promise<T>,
+  { anonymousAddress }: AnonymousCaller = {},
+): Promise<T> {
+  if (anonymousAddress === undefined) db.activeTenants.add(tenantId);
   const requestedAt = performance.now();
   const read = () => transaction(db, 'isolation level repeatable read read only', tenantId, work, { requestedAt });
-  return db.reads.run(tenantId, read);
+  return db.reads.run(shareOf(tenantId, anonymousAddress), read);
 }
 
 async function transaction<T>(

@@ -4,12 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Fastify, { LogController } from 'fastify';
 import { accountRoutes } from './account/routes.ts';
 import { KeyReader } from './auth/api-keys.ts';
+import { checkRefusedKeys } from './auth/caller.ts';
 import { requireToken } from './auth/guard.ts';
 import { createIssuer } from './auth/issuer.ts';
 import { createKeyLimits } from './auth/key-limits.ts';
-import { createLastUses } from './auth/last-uses.ts';
 import { startLoginCleanup } from './auth/login-cleanup.ts';
 import { createPasswords } from './auth/passwords.ts';
+import { createRefusalStates } from './auth/refusal-states.ts';
 import { loginRoutes, sessionRoutes } from './auth/routes.ts';
 import { createKeyring } from './auth/signing-keys.ts';
 import { readTopLevelTenants } from './auth/tenant-state.ts';
@@ -82,9 +83,9 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
   await keys.signingKey();
   const issuer = createIssuer(config, deps.listeningPort ?? (() => portOf(app)));
   const keyLimits = createKeyLimits(db);
-  const lastUses = createLastUses();
-  const tokens = new TokenReader({ keys, issuer }, keyLimits, lastUses);
-  const apiKeys = new KeyReader(db, keyLimits, lastUses);
+  const refusalStates = createRefusalStates();
+  const tokens = new TokenReader({ keys, issuer }, keyLimits, refusalStates);
+  const apiKeys = new KeyReader(db, keyLimits, refusalStates);
   const subscribers = createSubscribers(db, timing);
   // Reverts restore records in this order and remove them in the opposite one: users belong to departments.
   const resources = ledgerResources(
@@ -115,6 +116,7 @@ export async function buildApp({ timing: overrides, passwordCost, ...options }: 
     const authenticated = scope as App;
     requireToken(authenticated, tokens, apiKeys);
     limitRequests(authenticated, deps);
+    checkRefusedKeys(authenticated, db);
     sessionRoutes(authenticated, auth, config.ruoyiApi ? isRuoyiLogout : undefined);
     accountRoutes(authenticated, deps);
     departmentRoutes(authenticated, deps, resources, memberRemoval);

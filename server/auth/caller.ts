@@ -3,6 +3,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { DeadlineExceededError } from '../../db/errors.ts';
 import { isDeadlineExceeded, type RequestOrigin, readInTenant, writeInTenant } from '../../db/tenant-scope.ts';
+import type { App } from '../context.ts';
 import { addressKey, isInNetworks } from '../http/address.ts';
 import { deadlineOf } from '../http/deadline.ts';
 import { ApiError, apiError } from '../http/errors.ts';
@@ -15,8 +16,15 @@ import {
   type Outcome,
   runOnce,
 } from '../idempotency/idempotency.ts';
-import type { Credentials, Holder, KeyHolder, KeyToken, Token, VerifiedToken } from './claims.ts';
-import { type Share, shareOfTenant } from './fair-queue.ts';
+import type {
+  ApiKeyCredentials,
+  ApiKeyIdentity,
+  Credentials,
+  SessionIdentity,
+  TokenSubject,
+  VerifiedToken,
+} from './credentials.ts';
+import { type FairnessKey, fairnessKeyOfTenant } from './fair-queue.ts';
 import { isPermission, type Permission, permissionsOfKey, permissionsOfUser, type Requirement } from './permissions.ts';
 import { type CallerRow, callerIds, type KeyRow, readCallers } from './queries.ts';
 import type { TenantState } from './tenant-state.ts';
@@ -24,13 +32,13 @@ import type { TenantState } from './tenant-state.ts';
 /** The user or API key that is calling, as the database knows them at this moment, or the operator of the service. */
 export type Caller = CallerRights &
   (
-    | Token
-    | Pick<KeyToken, 'tenantId' | 'keyId' | 'userId' | 'sessionId'>
+    | SessionIdentity
+    | Pick<ApiKeyCredentials, 'tenantId' | 'keyId' | 'userId' | 'sessionId'>
     | Record<'userId' | 'keyId' | 'sessionId', undefined>
   );
 
 interface CallerRights {
-  /** The tenant that the caller acts in: their own, or one below it (access/acting.ts). */
+  /** The tenant that the caller acts in: their own, or one below it (access/requested-tenant.ts). */
   tenantId: string;
   /** The tenant that the caller belongs to. */
   ownTenantId: string;
@@ -98,12 +106,12 @@ export async function prepareAndWrite<P, T>(
 
 export const readIdempotencyKey = (request: FastifyRequest): Promise<KeyedRequest | undefined> =>
   keyedRequestOf(request, request.token, (text, salt) =>
-    request.server.passwords.hashWithSalt(text, salt, shareOf(request)),
+    request.server.passwords.hashWithSalt(text, salt, fairnessKeyOf(request)),
   );
 
-/** The share of slow work that a request uses. */
-export const shareOf = ({ token, ip }: FastifyRequest): Share =>
-  shareOfTenant({ tenantId: token.tenantId, address: addressKey(ip ?? '') });
+/** The fairness key of the slow work of a request. */
+export const fairnessKeyOf = ({ token, ip }: FastifyRequest): FairnessKey =>
+  fairnessKeyOfTenant({ tenantId: token.tenantId, address: addressKey(ip ?? '') });
 
 async function write<T>(
   db: Database,
@@ -142,9 +150,9 @@ function recordOf({ method, routeOptions, params, body, token }: FastifyRequest)
   // Use the path of the route: the path of the request can be written in many ways.
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
   if (method === 'POST') {
-    const { source, externalId } = { ...(body as object) } as Record<string, unknown>;
-    // Creations with the same external id wait for each other.
-    return externalId == null ? undefined : `${path} ${String(source)} ${String(externalId)}`;
+    const { externalId } = { ...(body as object) } as Record<string, unknown>;
+    // A creation may wait for an import that has inserted the same external id. Together they must leave room for other writes.
+    return externalId == null ? undefined : `${path} with external id`;
   }
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.
   if (path.startsWith('/auth/')) return `/auth ${token.userId}`;
@@ -190,7 +198,7 @@ function checkCaller(row: CallerRow | undefined, token: Credentials, requirement
   };
 }
 
-function checkKeyCaller(row: CallerRow | undefined, token: KeyToken, requires: Requirement): Caller {
+function checkKeyCaller(row: CallerRow | undefined, token: ApiKeyCredentials, requires: Requirement): Caller {
   const caller = toKeyCaller(assertKeyUsable(row, token), token);
   if (!isPermission(requires)) throw apiError('USERS_ONLY');
   if (!caller.permissions.has(requires)) throw apiError('NOT_ALLOWED');
@@ -198,19 +206,32 @@ function checkKeyCaller(row: CallerRow | undefined, token: KeyToken, requires: R
 }
 
 /** Loads the key of a request that requires none of its permissions. */
-export async function loadKey(tx: Tx, token: KeyToken): Promise<Caller> {
+export async function loadKey(tx: Tx, token: ApiKeyCredentials): Promise<Caller> {
   const [row] = await readCallers(tx, token.tenantId, [token]);
   return toKeyCaller(assertKeyUsable(row, token), token);
+}
+
+/**
+ * Checks API keys that were refused before, in a transaction that uses the share of the client's address. So a flood of requests
+ * with a refused key uses nothing of its tenant's share. A key that is accepted again gets on with its request.
+ */
+export function checkRefusedKeys(app: App, db: Database): void {
+  app.addHook('preHandler', (request, _reply, done) => {
+    const { token, ip } = request;
+    if (token.keyId === undefined || !token.refusalState.refused) return done();
+    const check = (tx: Tx) => loadKey(tx, token);
+    readInTenant(db, token.tenantId, check, { anonymousAddress: addressKey(ip ?? '') }).then(() => done(), done);
+  });
 }
 
 /**
  * Loads the user or the API key that a token belongs to, for introspection by another caller. Throws unless they may use the
  * service. The address that the token is used from is not known here.
  */
-export async function loadHolder(tx: Tx, holder: Holder): Promise<Caller> {
-  const [row] = await readCallers(tx, holder.tenantId, [holder]);
-  if (holder.keyId === undefined) return checkCaller(row, holder, { requires: 'self' });
-  return toKeyCaller(assertKeyActive(row), holder);
+export async function loadTokenSubject(tx: Tx, subject: TokenSubject): Promise<Caller> {
+  const [row] = await readCallers(tx, subject.tenantId, [subject]);
+  if (subject.keyId === undefined) return checkCaller(row, subject, { requires: 'self' });
+  return toKeyCaller(assertKeyActive(row), subject);
 }
 
 function assertKeyActive(row: CallerRow | undefined): KeyRow {
@@ -223,20 +244,20 @@ function assertKeyActive(row: CallerRow | undefined): KeyRow {
   return key;
 }
 
-function assertKeyUsable(row: CallerRow | undefined, token: KeyToken): KeyRow {
-  const { known, lastUse } = token;
+function assertKeyUsable(row: CallerRow | undefined, token: ApiKeyCredentials): KeyRow {
+  const { known, refusalState } = token;
   known.accepted = false;
-  lastUse.refused = true;
+  refusalState.refused = true;
   const key = assertKeyActive(row);
   if (key.addresses && !isInNetworks(token.address, key.addresses)) throw apiError('KEY_ADDRESS_REFUSED');
   known.accepted = true;
-  lastUse.refused = false;
+  refusalState.refused = false;
   known.limit.requestsPerMinute = key.requestsPerMinute;
   known.expires = key.secondsLeft === null ? Number.POSITIVE_INFINITY : performance.now() + key.secondsLeft * 1000;
   return key;
 }
 
-function toKeyCaller(key: KeyRow, { tenantId, keyId, issued }: KeyHolder): Caller {
+function toKeyCaller(key: KeyRow, { tenantId, keyId, issued }: ApiKeyIdentity): Caller {
   const held = permissionsOfKey(key.permissions);
   const permissions = issued ? new Set([...held].filter((permission) => issued.scope.has(permission))) : held;
   // A user name has no spaces, so it cannot be mistaken for this.
@@ -245,7 +266,7 @@ function toKeyCaller(key: KeyRow, { tenantId, keyId, issued }: KeyHolder): Calle
 }
 
 /** Returns the caller of an operation that only users may call. */
-export function asUser(caller: Caller): Caller & Token {
+export function asUser(caller: Caller): Caller & SessionIdentity {
   if (caller.userId === undefined) throw apiError('USERS_ONLY');
   return caller;
 }
@@ -299,7 +320,7 @@ function assertInService(state: TenantState): void {
 declare module 'fastify' {
   interface FastifyRequest {
     /** The content of the access token or the API key, in operations that require one. */
-    token: VerifiedToken | KeyToken;
+    token: VerifiedToken | ApiKeyCredentials;
     /** The response repeats the outcome of an earlier request with the same Idempotency-Key. */
     replayed: boolean;
   }

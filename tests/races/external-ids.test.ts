@@ -39,20 +39,24 @@ test('exactly one of several concurrent departments with the same external id is
   }
 });
 
-test('a creation that waits for its external id does not make others wait', async () => {
-  const external = { source: 'race', externalId: 'held' };
-  const holder = await admin.createDepartment();
+test('creations that wait for their external ids do not make other writes wait', async () => {
+  const held = Array.from({ length: 6 }, (_, n) => ({ source: 'race', externalId: `held ${n}` }));
+  const holders: string[] = [];
+  for (const _ of held) holders.push(await admin.createDepartment());
+  const other = await admin.createDepartment();
   const { waiting } = await service.superuser.begin(async (tx) => {
-    // Like a long import that has written this external id, and is not committed.
+    // Like a long import that has written these external ids, and is not committed.
     await tx`set local session_replication_role = replica`;
-    await tx`
-      update banyan.departments set source = ${external.source}, external_id = ${external.externalId}
-      where tenant_id = ${admin.tenantId} and dept_id = ${Number(holder)}`;
-    const others = Array.from({ length: 10 }, (_, n) => n);
-    const waiting = others.map(() => admin.post(DEPTS, external));
-    for (const response of await Promise.all(others.map((n) => admin.post(DEPTS, { deptName: `${n}` }))))
-      expectOk(response);
-    await waitFor('a creation waits', async () => (await countLockWaits(tx)) > 0);
+    for (const [n, { source, externalId }] of held.entries())
+      await tx`
+        update banyan.departments set source = ${source}, external_id = ${externalId}
+        where tenant_id = ${admin.tenantId} and dept_id = ${Number(holders[n])}`;
+    const waiting = held.map((external) => admin.post(DEPTS, external));
+    await waitFor('creations wait', async () => (await countLockWaits(tx)) >= 2);
+    for (let n = 0; n < 10; n++) {
+      expectOk(await admin.post(DEPTS, { deptName: `${n}` }));
+      expectOk(await admin.put(DEPTS, { deptId: other, deptName: `${n}` }));
+    }
     return { waiting };
   });
   for (const response of await Promise.all(waiting)) expectError(response, 409, 'EXTERNAL_ID_TAKEN');

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
 import { test } from 'node:test';
+import type { Database } from '../../db/connect.ts';
+import type { Sql } from '../../db/driver.ts';
 import { databaseOf, startNode } from '../faults/node.ts';
 import { after } from '../support/cleanup.ts';
 import { expectError } from '../support/expect.ts';
@@ -31,6 +33,21 @@ const whileLocked = <T>(work: () => Promise<T>): Promise<T> =>
     return work();
   }) as Promise<T>;
 
+/** Makes the service wait before it reads this API key as the caller of a request. */
+const delayKey =
+  (keyId: string, blocked: () => Promise<void> | undefined) =>
+  (db: Database): Database => {
+    const delay = (sql: Sql) =>
+      new Proxy(sql, {
+        apply(target, self, args) {
+          const query = Reflect.apply(target as never, self, args);
+          const readsKey = String(args[0]).includes('read_callers') && args.flat(2).map(String).includes(keyId);
+          return readsKey ? Promise.resolve(blocked()).then(() => query) : query;
+        },
+      });
+    return { ...db, use: (work) => db.use((sql) => work(delay(sql))) };
+  };
+
 /** Sends requests that wait for the lock, and collects the responses that arrive nevertheless. */
 function flood(client: Client, count: number): { responses: ApiResponse[]; all: Promise<unknown> } {
   const responses: ApiResponse[] = [];
@@ -54,22 +71,25 @@ test('a tenant that has taken all request slots is rejected, and another tenant 
 });
 
 test('requests with an API key that was refused count for their address, not for the tenant of the key', async () => {
-  const node = await startNode(database, { limits });
   const { keyId, key } = await createKey(quiet);
+  let blocked: Promise<void> | undefined;
+  const node = await startNode(database, { limits, wrapDatabase: delayKey(keyId, () => blocked) });
   const settings = { keyId, keyName: 'leaked', permissions: ['dept:read'], status: '1' };
   assert.equal((await quiet.put('/system/key-api', settings)).code, 200);
   const leaked = new Client(node.base, key);
   expectError(await leaked.get(DEPT), 403, 'KEY_DISABLED');
   // Until a token is verified, it counts for its address too.
   assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
-  const { all } = await whileLocked(async () => {
-    const many = flood(leaked, 20);
-    await waitFor('the rest is rejected', () => many.responses.length === 20 - LIMIT);
-    for (const response of many.responses) expectError(response, 503, 'TOO_BUSY');
-    for (let n = 0; n < 5; n++) assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
-    return { all: many.all };
+  let unblock = () => {};
+  blocked = new Promise((resolve) => {
+    unblock = resolve;
   });
-  await all;
+  const many = flood(leaked, 20);
+  await waitFor('the rest is rejected', () => many.responses.length === 20 - LIMIT);
+  for (const response of many.responses) expectError(response, 503, 'TOO_BUSY');
+  for (let n = 0; n < 5; n++) assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
+  unblock();
+  await many.all;
 });
 
 test('the tenants of a subtree together get one share of the request slots and subscriptions', async () => {
