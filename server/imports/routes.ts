@@ -1,24 +1,27 @@
 import multipart from '@fastify/multipart';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
-import { readActing } from '../access/acting.ts';
+import { readInRequestedTenant } from '../access/requested-tenant.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { apiError, type ErrorCode } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { languageOf } from '../http/language.ts';
-import { FILE_TYPES, responses } from '../http/openapi.ts';
+import { responses } from '../http/openapi.ts';
 import { respondWithProgress } from '../http/progress.ts';
 import { isClientWaiting, sendSerialized } from '../http/streaming.ts';
 import { invalid } from '../http/validation.ts';
 import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
 import { TemplateQuery } from '../spreadsheets/schema.ts';
-import { sendTemplate } from '../spreadsheets/sending.ts';
+import { fileHeaders, sendTemplate } from '../spreadsheets/sending.ts';
 import { departmentImporter, type Importer, type ImportRequest, userImporter } from './importers.ts';
 import { showPreview, toReport } from './preview.ts';
 import { ImportBody, ImportEvents, ImportPreview, ImportQuery, ImportResult } from './schema.ts';
 import { toTable } from './table.ts';
 import { createImportLimit, multipartLimits, receiveFile } from './upload.ts';
+
+/** The file that a preview with `report` returns. */
+const ERROR_REPORT = { fileName: 'import-errors', title: { zh: '导入错误明细', en: 'Import errors' } };
 
 const errors: ErrorCode[] = [
   'OTHER_TENANT',
@@ -63,7 +66,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
         },
       },
       async (request, reply) => {
-        await readActing(db, request, async () => {});
+        await readInRequestedTenant(db, request, async () => {});
         return sendTemplate(request, reply, sheet, template.examples);
       },
     );
@@ -94,7 +97,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
       async (request, reply) => {
         if (request.query.report && request.query.mode === 'apply') throw invalid('report', 'onlyWithPreview');
         // The file is large, so check the caller's permission and access to the tenant before reading it.
-        await readActing(db, request, async () => {});
+        await readInRequestedTenant(db, request, async () => {});
         return limit(request, reply, () => handle(importer, request, reply)) as never;
       },
     );
@@ -114,13 +117,10 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
       });
       return isClientWaiting(reply) ? sendJson(reply, envelope) : reply;
     }
-    const plan = await readActing(db, request, (tx, caller) => importer.plan(tx, caller, table));
+    const plan = await readInRequestedTenant(db, request, (tx, caller) => importer.plan(tx, caller, table));
     if (!report) return sendJson(reply, ok(showPreview(plan, table, language)));
     const file = await reportErrors(bytes, toReport(plan, table, report, language));
-    return reply
-      .type(FILE_TYPES[report])
-      .header('content-disposition', `attachment; filename="import-errors.${report}"`)
-      .send(Buffer.from(file));
+    return reply.headers(fileHeaders(ERROR_REPORT, report, language)).send(Buffer.from(file));
   }
 }
 

@@ -81,7 +81,11 @@ export async function sendTemplate<Row>(
 const templateTitle = ({ zh, en }: Sheet<never>['title']) => ({ zh: `${zh}导入模板`, en: `${en} template` });
 
 /** A file name in ASCII for clients that read no other, and one in the caller's language (RFC 6266). */
-function fileHeaders({ fileName, title }: NamedFile, format: Format, language: Language): Record<string, string> {
+export function fileHeaders(
+  { fileName, title }: NamedFile,
+  format: Format,
+  language: Language,
+): Record<string, string> {
   const translated = encodeURIComponent(`${title[language]}.${format}`);
   return {
     'content-type': FILE_TYPES[format],

@@ -36,7 +36,7 @@ test('a file with errors shows them in place, and a corrected one is imported an
   await expectNoAxeViolations(page);
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: '下载错误明细' }).click();
-  assert.equal((await downloading).suggestedFilename(), 'import-errors.xlsx');
+  assert.equal((await downloading).suggestedFilename(), '导入错误明细.xlsx');
 
   const noHeader = page.getByText('未识别到表头，已按导入模板的列顺序读取');
   assert.equal(await noHeader.count(), 0);
@@ -93,7 +93,7 @@ test('the initial passwords of imported people are downloaded once and work', as
   assert.equal((await page.content()).includes(password as string), false);
 });
 
-test('another file is imported without a question only once the initial passwords are downloaded', async () => {
+test('importing another file asks for confirmation until the initial passwords are downloaded', async () => {
   const admin = await service.createTenant();
   await logInOnPage(page, credentialsOf(admin), '/import/people');
   const importUser = async (userName: string) => {

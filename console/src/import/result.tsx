@@ -35,7 +35,7 @@ export function Result({ result, tenantId, onAnother }: Props) {
   });
   const save = () => {
     const rows = passwords.map(({ userName, password }) => [userName, password]);
-    saveFile(toCsv([[t.userName, t.password], ...rows]), 'passwords.csv');
+    saveFile(toCsv([[t.userName, t.password], ...rows]), `${t.passwordsFile}.csv`);
     setSaved(true);
   };
   const losesPasswords = passwords.length > 0 && !saved && !undone;
