@@ -96,8 +96,8 @@ function planGroup(installation: Installation, random: Random, calendar: Calenda
     const get = () => companyOf(n);
     events.push(
       ...(company
-        ? foundCompany(company, n, founded)
-        : [foundHeadOffice(installation, founded, (created) => (companies[0] = created))]),
+        ? companyEvents(company, n, founded)
+        : [headOfficeEvent(installation, founded, (created) => (companies[0] = created))]),
       ...departmentEvents(installation, get, planned, context),
       ...employeeEvents(installation, get, employees, context),
     );
@@ -108,7 +108,7 @@ function planGroup(installation: Installation, random: Random, calendar: Calenda
   }
   return { events, logins };
 
-  function foundCompany(company: Company, n: number, founded: Date): Event[] {
+  function companyEvents(company: Company, n: number, founded: Date): Event[] {
     const parent = () => (company.parent === undefined ? ROOT_TENANT : companyOf(company.parent + 1).tenantId);
     return tenantEvents(installation, company, { calendar, founded, root, parent, created: (c) => (companies[n] = c) });
   }
@@ -123,8 +123,9 @@ function planGroup(installation: Installation, random: Random, calendar: Calenda
 }
 
 /** Returns the first event: it checks that the installation is empty. `withBackdating` rejects a second run at the same time. */
-function foundHeadOffice(installation: Installation, founded: Date, created: (company: CreatedCompany) => void): Event {
-  const actor = { tenantId: ROOT_TENANT, userName: 'Demo data', userId: '0' };
+function headOfficeEvent(installation: Installation, founded: Date, created: (company: CreatedCompany) => void): Event {
+  const userName = pick('演示数据|Demo data', installation.language);
+  const actor = { tenantId: ROOT_TENANT, userName, userId: '0' };
   return {
     time: founded,
     run: async (time) => {
