@@ -92,17 +92,17 @@ test('a read with a key sends the same number of statements as one with a token'
 });
 
 test('each batch of concurrent reads with one key loads the key once, also after a new connection', async () => {
-  // A service of its own, with few connections: those of the other tests would be opened at any time.
   const queries: Query[] = [];
-  let connectionsOpened = () => 0;
-  const wrapDatabase = (db: Database) => {
-    connectionsOpened = db.connectionsOpened;
-    return captureQueries(queries)(db);
-  };
-  const few = await startService({ DATABASE_URL: service.databaseUrl }, { wrapDatabase, connections: 5 });
+  let opened = 0;
+  // The test decides when another connection counts as opened: which ones the pool opens depends on the background work.
+  const wrapDatabase = (db: Database): Database => ({
+    ...captureQueries(queries)(db),
+    connectionsOpened: () => db.connectionsOpened() + opened,
+  });
+  const node = await startService({ DATABASE_URL: service.databaseUrl }, { wrapDatabase });
   const dept = await admin.createDepartment();
   const { key } = await createKey();
-  const read = () => withKey(key, few).get(`${DEPTS}/${dept}`);
+  const read = () => withKey(key, node).get(`${DEPTS}/${dept}`);
   await read();
   const reads: ReturnType<typeof read>[] = [];
   await superuser.begin(async (tx) => {
@@ -113,10 +113,10 @@ test('each batch of concurrent reads with one key loads the key once, also after
       await waitFor('a batch waits', async () => (await countLockWaits(tx, 'relation')) === batches);
     }
     reads.push(...Array.from({ length: 10 }, read));
-    const before = connectionsOpened();
-    await Promise.all(Array.from({ length: 3 }, () => few.root.get('/system/user-api/list')));
-    assert.ok(connectionsOpened() > before, 'a connection was opened');
+    // This request is served after the reads have arrived.
+    await node.root.get('/system/user-api/list');
     queries.length = 0;
+    opened++;
     reads.push(...Array.from({ length: 10 }, read));
     await waitFor('the key was looked up again', () => lookups(queries.map(({ string }) => string ?? '')).length > 0);
   });
@@ -304,7 +304,7 @@ test('a flood of rejected requests sends few statements', async () => {
   const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
   const count = (text: RegExp) => queries.filter(({ string }) => text.test(string ?? '')).length;
   assert.ok(count(/select requests_per_minute as/) <= seconds, 'the limit is read once a second');
-  assert.ok(count(/take_request_tokens/) <= seconds, 'an empty bucket is asked once in a while');
+  assert.ok(count(/take_request_tokens/) <= seconds, 'an empty bucket is queried at most once a second');
 });
 
 /** Opens an event stream; resolves with all of it when it ends. */
@@ -354,10 +354,10 @@ test('a key without below sees nothing of descendant tenants in the audit log', 
   const dept = await below.createDepartment({ deptName: 'below' });
   const path = `/system/change-api/list?resource=department&resourceId=${dept}`;
   const permissions = ['change:read'];
-  const [own, reaching] = [await createKey({ permissions }), await createKey({ permissions, below: true })];
-  assert.equal((await reaching.client.get(path)).data.rows.length, 1);
-  assert.equal((await own.client.get(path)).data.rows.length, 0);
-  expectError(await own.client.get(`${path}&below=true`), 403, 'OTHER_TENANT');
+  const [narrow, wide] = [await createKey({ permissions }), await createKey({ permissions, below: true })];
+  assert.equal((await wide.client.get(path)).data.rows.length, 1);
+  assert.equal((await narrow.client.get(path)).data.rows.length, 0);
+  expectError(await narrow.client.get(`${path}&below=true`), 403, 'OTHER_TENANT');
 });
 
 test('a process records the use of a key at most once per interval, however many requests it serves', async () => {
