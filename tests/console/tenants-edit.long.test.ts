@@ -36,6 +36,16 @@ test('tenants are found by name and by code, in the tree and in the table; the U
   await page.getByRole('navigation', { name: '上级租户路径' }).getByText('榕树集团').waitFor();
 });
 
+test('an empty list of tenants offers to clear all filters', async () => {
+  await logInOnPage(page, {}, `/tenants?q=${encodeURIComponent('华南')}&status=1&ends=30&parent=${groupCode}`);
+  await page.getByText('未找到租户').waitFor();
+  await expectNoAxeViolations(page);
+  await page.getByRole('button', { name: '清除筛选' }).click();
+  await page.getByRole('link', { name: '西部合作方', exact: true }).waitFor();
+  assert.equal(new URL(page.url()).search, '');
+  assert.equal(await page.getByRole('searchbox', { name: '搜索租户' }).inputValue(), '');
+});
+
 test('all fields of a tenant can be edited, quotas that no read returns keep their values, and a reload keeps the draft', async () => {
   await logInOnPage(page, {}, `/tenants/${group}`);
   await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });

@@ -45,8 +45,8 @@ export function TenantList() {
       {t.create}
     </Button>
   );
-  const hasNoChildren =
-    total === 1 && rows.length === 1 && !params.q && !params.status && !params.ends && !params.parent;
+  const isFiltered = Boolean(params.q || params.status || params.ends || params.parent);
+  const hasNoChildren = total === 1 && rows.length === 1 && !isFiltered;
   return (
     <>
       <PageTitle title={t.title}>
@@ -61,7 +61,11 @@ export function TenantList() {
         ) : !data ? (
           <Loading />
         ) : total === 0 ? (
-          <Empty text={t.noneFound} />
+          <Empty text={t.noneFound}>
+            {isFiltered && (
+              <Button onClick={() => setParams({ q: '', status: '', ends: 0, parent: '' })}>{t.clearFilters}</Button>
+            )}
+          </Empty>
         ) : (
           <>
             {params.view === 'timeline' ? (
