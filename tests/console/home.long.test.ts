@@ -1,7 +1,7 @@
 // Only with test:long: it covers other states of the home screen; home.test.ts covers the home screens of administrators and members.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { avoidMidnight } from '../support/calendar.ts';
+import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import { expectNoAxeViolations, logInViaApi, PHONE, resetToLogin, startConsole } from '../support/console.ts';
 import { credentialsOf } from './departments-page.ts';
 import { startHome } from './home-page.ts';
@@ -19,6 +19,24 @@ test('the home screen of a tenant without departments shows the first steps and 
   await page.goBack();
   await page.getByRole('link', { name: '新建第一个部门' }).click();
   await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
+});
+
+test('without child tenants, the home screen counts no tenants; the tasks say when the own tenant expires', async () => {
+  const office = await fixture.service.createTenant({ tenantName: '办事处', endTime: dateInDays(20) });
+  await office.createDepartment({ deptName: '前台' });
+  const page = await fixture.logIn(credentialsOf(office));
+  await page
+    .locator('.home-to-do')
+    .getByRole('listitem')
+    .filter({ hasText: '办事处' })
+    .getByText('剩余 20 天')
+    .waitFor();
+  const numbers = await page.getByRole('region', { name: '数据概览' }).getByRole('link').allInnerTexts();
+  assert.deepEqual(
+    numbers.map((text) => text.replace(/\s+/g, ' ')),
+    ['部门 1', '用户 1'],
+  );
+  await expectNoAxeViolations(page);
 });
 
 test('the home screen fits on a phone in dark mode and in English', async () => {

@@ -51,8 +51,13 @@ function OverviewContent({ overview }: { overview: Overview }) {
         {administrator && (
           <>
             <Figure name={t.users} value={overview.users} to="/people" />
-            <Figure name={t.tenants} value={overview.tenantsBelow} to="/tenants" />
-            <EndingFigure />
+            {/* Without child tenants, the list of tenants has only the own one. The tasks say when that one expires. */}
+            {overview.tenantsBelow > 0 && (
+              <>
+                <Figure name={t.tenants} value={overview.tenantsBelow} to="/tenants" />
+                <EndingFigure />
+              </>
+            )}
           </>
         )}
       </section>
