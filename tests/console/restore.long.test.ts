@@ -74,3 +74,36 @@ test('the page of a deleted record says who deleted it, and restores it', async 
   await page.getByRole('dialog').getByLabel('用户名').waitFor();
   assert.equal((await admin.get(`/system/user-api/${user}`)).code, 200);
 });
+
+test('after a user of a child tenant was deleted, the link to deleted records leads to where they can be restored', async () => {
+  const admin = await fixture.service.createTenant();
+  const child = await fixture.service.createTenant({ tenantName: '分公司' }, admin);
+  const user = await child.createUser({ userName: 'gone', nickName: '离职员工' });
+  const dept = await child.createDepartment({ deptName: '旧部门' });
+  expectOk(await child.delete(`/system/dept-api/${dept}`));
+  const page = await fixture.logIn(credentialsOf(admin), `/people?tenantId=${child.tenantId}`);
+  await page.getByRole('button', { name: '更多操作：离职员工' }).click();
+  await page.getByRole('menuitem', { name: '删除' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: '删除' }).click();
+  await page.getByRole('row', { name: '离职员工' }).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: '已删除' }).click();
+  await page.getByText(`您正在查看下级租户“分公司 ${child.tenantId}”中已删除的对象`).waitFor();
+  await expectNoAxeViolations(page);
+  await page.getByRole('button', { name: '恢复“离职员工”' }).click();
+  await page.getByText('没有已删除的用户').waitFor();
+  assert.equal((await child.get(`/system/user-api/${user}`)).code, 200);
+
+  // Other kinds of records belong to the same tenant, and so does their history.
+  await page.getByRole('radiogroup', { name: '对象' }).getByText('部门').click();
+  await page.getByRole('button', { name: '恢复“旧部门”' }).waitFor();
+  assert.equal(
+    await page.getByRole('link', { name: '“旧部门”的变更历史' }).getAttribute('href'),
+    `/changes?resource=department&resourceId=${dept}&tenant=${child.tenantId}`,
+  );
+  await page.getByRole('button', { name: '恢复“旧部门”' }).click();
+  await page.getByText('没有已删除的部门').waitFor();
+  assert.equal((await child.get(`/system/dept-api/${dept}`)).code, 200);
+  await page.getByRole('button', { name: '返回本租户' }).click();
+  await page.getByText('您正在查看下级租户').waitFor({ state: 'detached' });
+  assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/deleted/department');
+});

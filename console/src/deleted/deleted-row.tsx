@@ -14,7 +14,8 @@ import { deletedTexts } from './texts.ts';
 export function DeletedRow({ change, descendantCount }: { change: AuditEntry; descendantCount: number }) {
   const t = useTexts(deletedTexts);
   const ownTenantId = useMe().tenant.tenantId;
-  const { resource, resourceId } = change;
+  const { resource, resourceId, tenantId } = change;
+  const scope = tenantId === ownTenantId ? '' : `&tenant=${tenantId}`;
   const name = getResourceName(change) || t.unnamed(resourceId);
   const restore = useApiMutation({
     mutationFn: () => restoreRecord(change, ownTenantId),
@@ -32,7 +33,7 @@ export function DeletedRow({ change, descendantCount }: { change: AuditEntry; de
           <DeletedBy change={change} />
         </span>
       </div>
-      <Link to={`/changes?resource=${resource}&resourceId=${resourceId}`} aria-label={t.historyOf(name)}>
+      <Link to={`/changes?resource=${resource}&resourceId=${resourceId}${scope}`} aria-label={t.historyOf(name)}>
         {t.history}
       </Link>
       <Button

@@ -10,6 +10,7 @@ export const deletedTexts = defineTexts({
     none: '没有已删除的部门',
     noUsers: '没有已删除的用户',
     noTenants: '没有已删除的租户',
+    ofTenant: (tenant: string) => `您正在查看下级租户“${tenant}”中已删除的对象`,
     hint: '恢复后，对象回到原来的位置。',
     departmentHint:
       '恢复后，对象回到原来的位置。恢复部门时，会一并恢复同时删除的下级部门。要连同用户一起恢复，请在“变更记录”中撤销该操作。',
@@ -32,6 +33,7 @@ export const deletedTexts = defineTexts({
     none: 'No deleted departments',
     noUsers: 'No deleted users',
     noTenants: 'No deleted tenants',
+    ofTenant: (tenant: string) => `You are viewing the deleted records of the child tenant ${tenant}`,
     hint: 'Restored records return to their former place.',
     departmentHint:
       'Restored records return to their former place. A department is restored with the departments below that were deleted together with it. To restore its users too, revert the operation under Changes.',

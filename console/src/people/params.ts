@@ -1,4 +1,4 @@
-import { useMe } from '../session.ts';
+import { useTenantParam } from '../ui/use-tenant-param.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { parseUserSort, type UserSort } from '../ui/user/user-sort.ts';
 
@@ -25,9 +25,8 @@ export function usePeopleParams(): [
   (changes: Partial<PeopleParams>, options?: { replace?: boolean }) => void,
 ] {
   const [search, update] = useUrlParams();
-  const ownTenantId = useMe().tenant.tenantId;
+  const tenantId = useTenantParam();
   const status = search.get('status');
-  const tenantId = search.get('tenantId');
   const person = search.get('person');
   const params: PeopleParams = {
     q: search.get('q') ?? '',
@@ -36,7 +35,7 @@ export function usePeopleParams(): [
     status: status === '0' || status === '1' ? status : null,
     sort: parseUserSort(search.get('sort')),
     page: parseId(search.get('page')) || 1,
-    tenantId: tenantId && tenantId !== ownTenantId ? tenantId : undefined,
+    tenantId,
     person: person === 'new' ? person : parseId(person),
   };
   const setParams = (changes: Partial<PeopleParams>, options?: { replace?: boolean }) =>

@@ -47,7 +47,7 @@ function PeopleContent() {
   return (
     <>
       <PageTitle title={t.title}>
-        <DeletedLink kind="user" />
+        <DeletedLink kind="user" tenantId={params.tenantId} />
         <ExportButton exportFile={(format) => api.exportUsers({ ...toFilter(params), format })} />
         <Button
           icon={<ImportOutlined />}
