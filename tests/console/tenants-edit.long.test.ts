@@ -130,7 +130,7 @@ test('a tenant with child tenants is deleted only after they are moved to anothe
   const more = page.getByRole('button', { name: /^更多操作/ });
   await more.focus();
   await page.keyboard.press('Enter');
-  for (const item of ['编辑', '续期', '调整名额', '新建下级租户', '移动']) {
+  for (const item of ['编辑', '续期', '调整名额', '新建下级租户', '导入部门', '导入用户', '移动']) {
     await page.locator('[role=menuitem]:focus', { hasText: item }).waitFor();
     await page.keyboard.press(item === '移动' ? 'Enter' : 'ArrowDown');
   }

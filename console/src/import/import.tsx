@@ -5,15 +5,16 @@ import { useLocation, useNavigate } from 'react-router';
 import { api, type ImportKind, type ImportPreview, type ImportResult } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
-import { useMe } from '../session.ts';
 import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
+import { ChildTenantNotice } from '../ui/child-tenant-notice.tsx';
 import { LeaveGuard } from '../ui/leave-guard.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { useTenantsByCode } from '../ui/record-names.ts';
 import { saveFile } from '../ui/save-file.ts';
 import { Loading } from '../ui/states.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { useUrlParams } from '../ui/use-url-params.ts';
+import { useTenantParam } from '../ui/use-tenant-param.ts';
 import { Counts } from './counts.tsx';
 import { PreviewTable } from './preview-table.tsx';
 import { readResult } from './read-result.ts';
@@ -26,24 +27,26 @@ export default function Import() {
   const t = useTexts(importTexts);
   const navigate = useNavigate();
   const kind = useLocation().pathname.includes('/people') ? 'people' : 'departments';
+  const tenantId = useTenantParam();
+  const childTenant = useTenantsByCode([tenantId ?? null]).get(tenantId ?? '');
+  const scope = tenantId ? `?tenantId=${tenantId}` : '';
+  // The departments of a child tenant have no screen, so its page is shown.
+  const path = tenantId && kind === 'departments' ? `/tenants/${childTenant?.id ?? ''}` : `/${kind}${scope}`;
   return (
     <AdministratorsOnly title={t[kind]}>
       <PageTitle title={t[kind]}>
-        <Button icon={<ArrowLeftOutlined />} onClick={() => navigate(`/${kind}`)}>
+        <Button icon={<ArrowLeftOutlined />} onClick={() => navigate(path)}>
           {t.back}
         </Button>
       </PageTitle>
-      <ImportContent key={kind} kind={kind} />
+      {tenantId && <ChildTenantNotice tenantId={tenantId} title={t.tenantNotice} />}
+      <ImportContent key={`${kind} ${tenantId}`} kind={kind} tenantId={tenantId} />
     </AdministratorsOnly>
   );
 }
 
-function ImportContent({ kind }: { kind: ImportKind }) {
+function ImportContent({ kind, tenantId }: { kind: ImportKind; tenantId: string | undefined }) {
   const t = useTexts(importTexts);
-  const [search] = useUrlParams();
-  const ownTenantId = useMe().tenant.tenantId;
-  const requested = search.get('tenantId') ?? undefined;
-  const tenantId = requested === ownTenantId ? undefined : requested;
   const [chosen, setChosen] = useState<{ file: File; preview: ImportPreview }>();
   const [percent, setPercent] = useState(0);
   const [result, setResult] = useState<ImportResult>();
@@ -83,7 +86,6 @@ function ImportContent({ kind }: { kind: ImportKind }) {
   if (!chosen)
     return (
       <Card aria-label={t.chooseFile}>
-        {tenantId && <Alert type="info" showIcon title={t.tenantNotice(tenantId)} className="margin-bottom" />}
         <Upload.Dragger
           accept=".xlsx,.csv"
           showUploadList={false}

@@ -52,6 +52,16 @@ export function ActionMenu({ tenant, compact = false }: Props) {
     ...(isOwn
       ? []
       : [
+          {
+            key: 'importDepartments',
+            label: t.importDepartments,
+            onClick: () => navigate(`/import/departments?tenantId=${tenant.tenantId}`),
+          },
+          {
+            key: 'importPeople',
+            label: t.importPeople,
+            onClick: () => navigate(`/import/people?tenantId=${tenant.tenantId}`),
+          },
           { key: 'move', label: t.move, onClick: openFromMenu(() => setDialog('move')) },
           {
             key: 'status',

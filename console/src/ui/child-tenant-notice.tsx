@@ -15,8 +15,8 @@ interface Props {
   /** Says what the screen does with the tenant, which is given by name and code. */
   title: (tenant: string) => string;
   description?: string;
-  /** The same screen of the user's own tenant. */
-  ownPath: string;
+  /** The same screen of the user's own tenant: a button leads there. */
+  ownPath?: string;
 }
 
 /** Shown on a screen while it shows a child tenant. */
@@ -35,7 +35,7 @@ export function ChildTenantNotice({ tenantId, title, description, ownPath }: Pro
       className="margin-bottom"
       title={title(tenant?.tenantName ? `${tenant.tenantName} ${tenantId}` : tenantId)}
       description={description}
-      action={<Button onClick={() => navigate(ownPath)}>{t.backToOwnTenant}</Button>}
+      action={ownPath && <Button onClick={() => navigate(ownPath)}>{t.backToOwnTenant}</Button>}
     />
   );
 }
