@@ -171,9 +171,12 @@ export const api = {
   /** Reverts every change that was made by the same request. */
   revertChange: (id: Id, { tenantId }: TenantScope = {}) => dataOf(client.revertChange({ id, tenantId })),
 
-  /** Restores the department with the departments below that were deleted together with it, but not their users. */
-  restoreDepartment: (id: Id, { tenantId }: TenantScope = {}) =>
-    dataOf(client.restoreDepartment({ id, tenantId, body: {} })),
+  /**
+   * Restores the department with the departments below that were deleted together with it, but not their users. Without
+   * `parentId` it returns to its former parent.
+   */
+  restoreDepartment: (id: Id, { tenantId }: TenantScope = {}, body: ParamsOf<'restoreDepartment'>['body'] = {}) =>
+    dataOf(client.restoreDepartment({ id, tenantId, body })),
   restoreUser: (id: Id, { tenantId }: TenantScope = {}) => dataOf(client.restoreUser({ id, tenantId })),
   restoreTenant: (id: Id) => dataOf(client.restoreTenant({ id })),
 

@@ -2,24 +2,21 @@ import { Alert, Button } from 'antd';
 import { useState } from 'react';
 import type { AuditEntry } from '../api.ts';
 import { useTexts } from '../language.ts';
-import { affectedBy } from '../query-keys.ts';
-import { useMe } from '../session.ts';
-import { ChangeSummary } from '../ui/change-summary.tsx';
+import { ChangeSummary, getResourceName } from '../ui/change-summary.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { isRestorable, restoreRecord } from '../ui/restore-record.ts';
-import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { isRestorable } from '../ui/restore-record.ts';
 import { getErrorMessage } from '../ui/use-notify.ts';
+import { useRestore } from '../ui/use-restore.tsx';
 import { changesTexts } from './texts.ts';
 
 /** Restores one deleted record. A revert would restore everything that the same operation has deleted. */
 export function RestoreButton({ change }: { change: AuditEntry }) {
   const t = useTexts(changesTexts);
-  const ownTenantId = useMe().tenant.tenantId;
   const [open, setOpen] = useState(false);
-  const restore = useApiMutation({
-    mutationFn: () => restoreRecord(change, ownTenantId),
+  const { restore, isPending, error, reset, dialog } = useRestore({
+    record: change,
+    name: getResourceName(change) || `#${change.resourceId}`,
     successMessage: t.restored,
-    invalidates: affectedBy.revert,
     onSuccess: () => setOpen(false),
     // The error is shown in the dialog.
     onError: () => true,
@@ -27,7 +24,7 @@ export function RestoreButton({ change }: { change: AuditEntry }) {
   if (!isRestorable(change)) return null;
   const close = () => {
     setOpen(false);
-    restore.reset();
+    reset();
   };
   return (
     <>
@@ -38,19 +35,20 @@ export function RestoreButton({ change }: { change: AuditEntry }) {
         open={open}
         title={t.restoreTitle}
         okText={t.restoreConfirm}
-        cancelText={restore.error ? t.close : t.cancel}
+        cancelText={error ? t.close : t.cancel}
         // A running request cannot be cancelled. antd keeps the dialog open while it is loading.
-        cancelButtonProps={{ disabled: restore.isPending }}
-        confirmLoading={restore.isPending}
-        onOk={() => restore.mutate()}
+        cancelButtonProps={{ disabled: isPending }}
+        confirmLoading={isPending}
+        onOk={restore}
         onCancel={close}
       >
         <ChangeSummary change={change} />
         <p>{t.restoreHint}</p>
-        {restore.error != null && (
-          <Alert type="error" showIcon role="alert" title={getErrorMessage(restore.error)} className="margin-bottom" />
+        {error != null && (
+          <Alert type="error" showIcon role="alert" title={getErrorMessage(error)} className="margin-bottom" />
         )}
       </Dialog>
+      {dialog}
     </>
   );
 }

@@ -3,11 +3,9 @@ import { Button } from 'antd';
 import { Link } from 'react-router';
 import type { AuditEntry } from '../api.ts';
 import { useTexts } from '../language.ts';
-import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { DeletedBy, getResourceName } from '../ui/change-summary.tsx';
-import { restoreRecord } from '../ui/restore-record.ts';
-import { useApiMutation } from '../ui/use-api-mutation.ts';
+import { useRestore } from '../ui/use-restore.tsx';
 import { deletedTexts } from './texts.ts';
 
 /** A deleted record with a button that restores it. */
@@ -17,11 +15,7 @@ export function DeletedRow({ change, descendantCount }: { change: AuditEntry; de
   const { resource, resourceId, tenantId } = change;
   const scope = tenantId === ownTenantId ? '' : `&tenant=${tenantId}`;
   const name = getResourceName(change) || t.unnamed(resourceId);
-  const restore = useApiMutation({
-    mutationFn: () => restoreRecord(change, ownTenantId),
-    successMessage: t.restored(name),
-    invalidates: affectedBy.revert,
-  });
+  const { restore, isPending, dialog } = useRestore({ record: change, name, successMessage: t.restored(name) });
   return (
     <li className="deleted-row">
       <div className="deleted-name">
@@ -36,14 +30,10 @@ export function DeletedRow({ change, descendantCount }: { change: AuditEntry; de
       <Link to={`/changes?resource=${resource}&resourceId=${resourceId}${scope}`} aria-label={t.historyOf(name)}>
         {t.history}
       </Link>
-      <Button
-        icon={<UndoOutlined />}
-        loading={restore.isPending}
-        aria-label={t.restoreOf(name)}
-        onClick={() => restore.mutate()}
-      >
+      <Button icon={<UndoOutlined />} loading={isPending} aria-label={t.restoreOf(name)} onClick={restore}>
         {t.restore}
       </Button>
+      {dialog}
     </li>
   );
 }

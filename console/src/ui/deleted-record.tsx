@@ -6,15 +6,15 @@ import { Link } from 'react-router';
 import { api, type Id } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
-import { affectedBy, queryKeys } from '../query-keys.ts';
+import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
 import { DeletedBy, getResourceName } from './change-summary.tsx';
-import { type Restorable, restoreRecord } from './restore-record.ts';
+import type { Restorable } from './restore-record.ts';
 import { LoadError, Loading } from './states.tsx';
 import { uiTexts } from './texts.ts';
 import { reloadTrees } from './tree-reloads.ts';
-import { useApiMutation } from './use-api-mutation.ts';
 import { getErrorMessage } from './use-notify.ts';
+import { useRestore } from './use-restore.tsx';
 
 interface Props {
   resource: Restorable;
@@ -50,15 +50,15 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
     enabled,
     staleTime: 0,
   });
-  const restore = useApiMutation({
-    mutationFn: () =>
-      restoreRecord({ resource, resourceId: String(id), tenantId: tenantId ?? ownTenantId }, ownTenantId),
+  const [change] = deletion.data?.data.rows ?? [];
+  const name = (change && getResourceName(change)) || `#${id}`;
+  const { restore, isPending, dialog } = useRestore({
+    record: { resource, resourceId: String(id), tenantId: tenantId ?? ownTenantId },
+    name,
     successMessage: t.restored,
-    invalidates: affectedBy.revert,
     onSuccess: () => reloadTrees('all'),
   });
   if (enabled && deletion.isPending) return <Loading />;
-  const [change] = deletion.data?.data.rows ?? [];
   if (!change && !children) return <LoadError error={error} {...(onRetry ? { onRetry } : {})} />;
   if (!change)
     return (
@@ -67,7 +67,6 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
         {children}
       </div>
     );
-  const name = getResourceName(change) || `#${id}`;
   const scope = filter.tenantId ? `&tenant=${filter.tenantId}` : '';
   return (
     <div className="state" role="alert">
@@ -76,12 +75,13 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
         <DeletedBy change={change} />
       </p>
       <div className="form-actions state-actions">
-        <Button type="primary" icon={<UndoOutlined />} loading={restore.isPending} onClick={() => restore.mutate()}>
+        <Button type="primary" icon={<UndoOutlined />} loading={isPending} onClick={restore}>
           {t.restore}
         </Button>
         <Link to={`/changes?resource=${resource}&resourceId=${id}${scope}`}>{t.history}</Link>
         {children}
       </div>
+      {dialog}
     </div>
   );
 }
