@@ -43,7 +43,15 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   await logInOnPage(page, {}, '/people', { viewport: PHONE });
   await page.getByText('李口袋').waitFor();
   await expectNoAxeViolations(page);
+  // The buttons and filters leave most of the screen to the list.
+  const { y } = (await page.locator('.user-list').boundingBox()) as { y: number };
+  assert.ok(y < PHONE.height / 4, `the list begins at ${y} px`);
   await page.getByRole('link', { name: '13812345678' }).waitFor();
+  await page.getByRole('button', { name: '筛选' }).click();
+  await page.getByRole('combobox', { name: '状态' }).click();
+  await page.getByTitle('正常', { exact: true }).click();
+  await page.getByRole('button', { name: '筛选（1）' }).waitFor();
+  await expectNoAxeViolations(page);
   await page.getByRole('combobox', { name: '排序' }).click();
   await page.getByTitle('创建时间降序', { exact: true }).click();
   await page
@@ -52,7 +60,9 @@ test('on a phone users are shown as a list and can be moved, selected and edited
     .first()
     .getByText('李口袋')
     .waitFor();
-  assert.equal(new URL(page.url()).search, '?sort=-createTime');
+  assert.equal(new URL(page.url()).search, '?status=0&sort=-createTime');
+  await page.getByRole('button', { name: '筛选（1）' }).click();
+  await page.getByRole('combobox', { name: '排序' }).waitFor({ state: 'detached' });
   await page.getByLabel('搜索用户名、姓名或手机号').fill('pocket');
   await page.getByText('共 1 人').waitFor();
   await chooseAction('李口袋', '移动到部门');
@@ -70,6 +80,37 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   const { email, phone, deptId } = await recordOf(id);
   assert.deepEqual([email, phone, deptId], ['li@example.com', '13812345678', Number(engineering)]);
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+});
+
+test('on a phone a menu exports and imports users and leads to the deleted ones, by keyboard too', async () => {
+  await logInOnPage(page, {}, '/people?q=admin', { viewport: PHONE, dark: true });
+  const more = page.getByRole('button', { name: '更多操作', exact: true });
+  await more.press('Enter');
+  await page.locator('[role=menuitem]:focus', { hasText: '导入' }).waitFor();
+  await expectNoAxeViolations(page);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: '导入用户' }).waitFor();
+  await page.goBack();
+  await more.press('Enter');
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: '导出 CSV' }).press('Enter');
+  assert.equal((await downloading).suggestedFilename(), '用户.csv');
+  await page.getByText('已导出 用户.csv').waitFor();
+  await more.press('Enter');
+  await page.getByRole('menuitem', { name: '已删除' }).press('Enter');
+  await page.getByRole('heading', { level: 1, name: '已删除' }).waitFor();
+  assert.equal(new URL(page.url()).pathname, '/deleted/user');
+  // The other lists have the same menu.
+  for (const [path, create] of [
+    ['/departments', '新建顶级部门'],
+    ['/tenants', '新建租户'],
+  ] as const) {
+    await navigate(page, path);
+    await page.getByRole('button', { name: create }).waitFor();
+    await more.waitFor();
+    assert.equal(await page.getByRole('button', { name: '导出' }).count(), 0);
+    await expectNoAxeViolations(page);
+  }
 });
 
 test('the people screen is accessible in dark mode and in English', async () => {

@@ -1,4 +1,4 @@
-import { ImportOutlined, PlusOutlined } from '@ant-design/icons';
+import { PlusOutlined } from '@ant-design/icons';
 import { useQueryClient } from '@tanstack/react-query';
 import { Button } from 'antd';
 import { type KeyboardEvent, useEffect, useState } from 'react';
@@ -8,7 +8,6 @@ import { useTexts } from '../language.ts';
 import type { Versioned } from '../request.ts';
 import { useIsAdministrator } from '../session.ts';
 import { useStore } from '../store.ts';
-import { DeletedLink } from '../ui/deleted-link.tsx';
 import {
   createTreeStore,
   departmentQuery,
@@ -18,7 +17,7 @@ import {
   type TreeStore,
 } from '../ui/department/tree-store.ts';
 import { useHasDraft } from '../ui/draft.tsx';
-import { ExportButton } from '../ui/export-button.tsx';
+import { ListActions } from '../ui/list-actions.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty } from '../ui/states.tsx';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
@@ -115,18 +114,15 @@ export default function Departments() {
     <div className={`departments${id === undefined ? '' : ' has-department'}`}>
       <PageTitle title={t.title}>
         {administrator && (
-          <>
-            <DeletedLink kind="department" />
-            <ExportButton
-              exportFile={(format) => api.exportDepartments({ ...(keyword ? { deptName: keyword } : {}), format })}
-            />
-            <Button icon={<ImportOutlined />} onClick={() => navigate('/import/departments')}>
-              {t.import}
-            </Button>
+          <ListActions
+            kind="department"
+            exportFile={(format) => api.exportDepartments({ ...(keyword ? { deptName: keyword } : {}), format })}
+            importPath="/import/departments"
+          >
             <Button icon={<PlusOutlined />} onClick={createRoot}>
               {t.create}
             </Button>
-          </>
+          </ListActions>
         )}
       </PageTitle>
       <div className="departments-split">

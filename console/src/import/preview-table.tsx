@@ -2,7 +2,7 @@ import { Table, type TableRef } from 'antd';
 import { useEffect, useRef } from 'react';
 import type { ImportPreview } from '../api.ts';
 import { useTexts } from '../language.ts';
-import { useIsPhone } from '../ui/user/user-table.tsx';
+import { useIsPhone } from '../ui/use-is-phone.ts';
 import { importTexts } from './texts.ts';
 
 type Row = ImportPreview['table'][number];

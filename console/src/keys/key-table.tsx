@@ -1,8 +1,9 @@
-import { Grid, Table } from 'antd';
+import { Table } from 'antd';
 import type { Key } from '../api.ts';
 import { useListFormat, useTexts } from '../language.ts';
 import { permissionTexts } from '../ui/permission-texts.ts';
 import { StatusTag } from '../ui/status-tag.tsx';
+import { useIsPhone } from '../ui/use-is-phone.ts';
 import { KeyActions } from './key-actions.tsx';
 import { daysLeft, getKeyState } from './key-values.ts';
 import { keysTexts } from './texts.ts';
@@ -16,7 +17,7 @@ interface Props {
 /** A table, or a list on phones. */
 export function KeyTable({ rows, loading, onEdit }: Props) {
   const t = useTexts(keysTexts);
-  const isPhone = !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
+  const isPhone = useIsPhone();
   const renderActions = (key: Key) => <KeyActions apiKey={key} onEdit={() => onEdit(key)} />;
   if (isPhone)
     return (

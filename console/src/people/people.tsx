@@ -1,19 +1,18 @@
-import { ImportOutlined, PlusOutlined } from '@ant-design/icons';
+import { PlusOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Button } from 'antd';
 import { useState } from 'react';
-import { useNavigate } from 'react-router';
 import { api, type User } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
-import { DeletedLink } from '../ui/deleted-link.tsx';
-import { ExportButton } from '../ui/export-button.tsx';
+import { ListActions } from '../ui/list-actions.tsx';
 import { ListPagination, usePageSize } from '../ui/list-settings.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useExistingPage } from '../ui/use-existing-page.ts';
+import { useIsPhone } from '../ui/use-is-phone.ts';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
 import { SelectionToolbar } from '../ui/user/selection-toolbar.tsx';
 import { userTexts } from '../ui/user/texts.ts';
@@ -21,7 +20,7 @@ import type { BulkAction } from '../ui/user/use-bulk-action.ts';
 import { useSelection } from '../ui/user/use-selection.ts';
 import { UserActions } from '../ui/user/user-actions.tsx';
 import { UserDialog } from '../ui/user/user-dialog.tsx';
-import { UserTable, useIsPhone } from '../ui/user/user-table.tsx';
+import { UserTable } from '../ui/user/user-table.tsx';
 import { OtherTenantNotice } from './other-tenant-notice.tsx';
 import { type PeopleParams, toFilter, usePeopleParams } from './params.ts';
 import { peopleTexts } from './texts.ts';
@@ -40,24 +39,22 @@ export default function People() {
 function PeopleContent() {
   const t = useTexts(peopleTexts);
   const [params, setParams] = usePeopleParams();
-  const navigate = useNavigate();
   const [action, setAction] = useState<BulkAction | null>(null);
   const { selected, select, clearSelection } = useSelection(params.tenantId);
   const openForm = (person: PeopleParams['person']) => setParams({ person });
   return (
     <>
       <PageTitle title={t.title}>
-        <DeletedLink kind="user" tenantId={params.tenantId} />
-        <ExportButton exportFile={(format) => api.exportUsers({ ...toFilter(params), format })} />
-        <Button
-          icon={<ImportOutlined />}
-          onClick={() => navigate(`/import/people${params.tenantId ? `?tenantId=${params.tenantId}` : ''}`)}
+        <ListActions
+          kind="user"
+          tenantId={params.tenantId}
+          exportFile={(format) => api.exportUsers({ ...toFilter(params), format })}
+          importPath="/import/people"
         >
-          {t.import}
-        </Button>
-        <Button type="primary" icon={<PlusOutlined />} onClick={() => openForm('new')}>
-          {t.create}
-        </Button>
+          <Button type="primary" icon={<PlusOutlined />} onClick={() => openForm('new')}>
+            {t.create}
+          </Button>
+        </ListActions>
       </PageTitle>
       {params.tenantId && <OtherTenantNotice tenantId={params.tenantId} />}
       <Card className="people-card" aria-label={t.title}>

@@ -3,7 +3,6 @@ import { defineTexts } from '../language.ts';
 export const peopleTexts = defineTexts({
   zh: {
     title: '人员',
-    import: '导入',
     create: '新建用户',
     search: '搜索用户名、姓名或手机号',
     department: '部门',
@@ -22,7 +21,6 @@ export const peopleTexts = defineTexts({
   },
   en: {
     title: 'People',
-    import: 'Import',
     create: 'New user',
     search: 'Search by user name, name or phone',
     department: 'Department',

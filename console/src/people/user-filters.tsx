@@ -4,9 +4,9 @@ import { useTexts } from '../language.ts';
 import { DepartmentPicker } from '../ui/department/department-picker.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { DensityButton } from '../ui/list-settings.tsx';
+import { useIsPhone } from '../ui/use-is-phone.ts';
 import { useSearchText } from '../ui/use-search-text.ts';
 import { userTexts } from '../ui/user/texts.ts';
-import { useIsPhone } from '../ui/user/user-table.tsx';
 import type { PeopleParams } from './params.ts';
 import { SortSelect } from './sort-select.tsx';
 import { peopleTexts } from './texts.ts';
@@ -22,17 +22,22 @@ export function UserFilters({ params, setParams }: Props) {
   const isPhone = useIsPhone();
   const [text, setText] = useSearchText(params.q, (q) => setParams({ q, page: 1 }, { replace: true }));
   return (
-    <FilterBar className="people-filters">
-      <Input
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        prefix={<SearchOutlined />}
-        placeholder={t.search}
-        aria-label={t.search}
-        maxLength={50}
-        allowClear
-        className="people-search"
-      />
+    <FilterBar
+      className="people-filters"
+      activeCount={[params.deptId, params.status].filter((value) => value !== null).length}
+      search={
+        <Input
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          prefix={<SearchOutlined />}
+          placeholder={t.search}
+          aria-label={t.search}
+          maxLength={50}
+          allowClear
+          className="people-search"
+        />
+      }
+    >
       {!params.tenantId && (
         <DepartmentPicker
           value={params.deptId}

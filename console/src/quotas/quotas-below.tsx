@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Grid, Table } from 'antd';
+import { Table } from 'antd';
 import { Link } from 'react-router';
 import { api, type QuotaBelow } from '../api.ts';
 import { useTexts } from '../language.ts';
@@ -11,6 +11,7 @@ import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { UsageMeter } from '../ui/usage-meter.tsx';
 import { usageTexts } from '../ui/usage-texts.ts';
+import { useIsPhone } from '../ui/use-is-phone.ts';
 import { formatPerDay, getForecast } from './forecast.ts';
 import { RunsOut } from './runs-out.tsx';
 import { quotasTexts } from './texts.ts';
@@ -45,7 +46,7 @@ export function QuotasBelow() {
 function Rows({ rows }: { rows: QuotaBelow[] }) {
   const t = useTexts(quotasTexts);
   const u = useTexts(usageTexts);
-  const isPhone = !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
+  const isPhone = useIsPhone();
   const pagination = rows.length > PAGE_SIZE && {
     pageSize: PAGE_SIZE,
     showSizeChanger: false,

@@ -7,9 +7,8 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
-import { DeletedLink } from '../ui/deleted-link.tsx';
-import { ExportButton } from '../ui/export-button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
+import { ListActions } from '../ui/list-actions.tsx';
 import { DensityButton, ListPagination, usePageSize } from '../ui/list-settings.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
@@ -50,9 +49,9 @@ export function TenantList() {
   return (
     <>
       <PageTitle title={t.title}>
-        <DeletedLink kind="tenant" />
-        <ExportButton exportFile={(format) => api.exportTenants({ ...toExportFilter(params), format })} />
-        {create}
+        <ListActions kind="tenant" exportFile={(format) => api.exportTenants({ ...toExportFilter(params), format })}>
+          {create}
+        </ListActions>
       </PageTitle>
       <Card>
         <TenantFilters params={params} setParams={setParams} />

@@ -6,8 +6,10 @@ import { saveFile } from './save-file.ts';
 import { uiTexts } from './texts.ts';
 import { useApiMutation } from './use-api-mutation.ts';
 
-/** Exports what a list shows, all pages of it, in the format that the user chooses. */
-export function ExportButton({ exportFile }: { exportFile: (format: Format) => Promise<DownloadedFile> }) {
+export type ExportFile = (format: Format) => Promise<DownloadedFile>;
+
+/** A function that exports what a list shows, all pages of it, and the formats as menu items. */
+export function useExport(exportFile: ExportFile) {
   const t = useTexts(uiTexts);
   const { mutate, isPending } = useApiMutation({
     mutationFn: exportFile,
@@ -18,6 +20,13 @@ export function ExportButton({ exportFile }: { exportFile: (format: Format) => P
     { key: 'xlsx', label: t.exportXlsx, onClick: () => mutate('xlsx') },
     { key: 'csv', label: t.exportCsv, onClick: () => mutate('csv') },
   ];
+  return { items, isPending };
+}
+
+/** Exports what a list shows in the format that the user chooses. */
+export function ExportButton({ exportFile }: { exportFile: ExportFile }) {
+  const t = useTexts(uiTexts);
+  const { items, isPending } = useExport(exportFile);
   return (
     <Dropdown autoFocus trigger={['click']} menu={{ items }} placement="bottomRight">
       <Button icon={<DownloadOutlined />} loading={isPending}>

@@ -1,6 +1,6 @@
 import { PlusOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
-import { Button, Grid, Table } from 'antd';
+import { Button, Table } from 'antd';
 import { Link } from 'react-router';
 import { api, type Webhook } from '../api.ts';
 import { useTexts } from '../language.ts';
@@ -8,6 +8,7 @@ import { queryKeys } from '../query-keys.ts';
 import { Card } from '../ui/card.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
+import { useIsPhone } from '../ui/use-is-phone.ts';
 import { webhooksTexts } from './texts.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 import { useWebhookForm } from './webhook-dialog.tsx';
@@ -34,7 +35,7 @@ export function WebhookList() {
 
 function Rows({ onCreate }: { onCreate: () => void }) {
   const t = useTexts(webhooksTexts);
-  const isPhone = !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
+  const isPhone = useIsPhone();
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.webhooks.list,
     queryFn: ({ signal }) => api.listWebhooks(signal),

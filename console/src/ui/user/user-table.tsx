@@ -1,4 +1,4 @@
-import { Checkbox, Grid, Table } from 'antd';
+import { Checkbox, Table } from 'antd';
 import { Fragment, type ReactNode } from 'react';
 import type { User } from '../../api.ts';
 import { useListFormat, useTexts } from '../../language.ts';
@@ -7,6 +7,7 @@ import { DepartmentLink, useDepartmentPaths } from '../department-path.tsx';
 import { useDensity } from '../list-settings.tsx';
 import { PhoneLink } from '../phone-link.tsx';
 import { StatusTag } from '../status-tag.tsx';
+import { useIsPhone } from '../use-is-phone.ts';
 import { userTexts } from './texts.ts';
 import { getDisplayName, isMemberOf } from './update-user.ts';
 import { UserName, UserStatus } from './user-name.tsx';
@@ -30,8 +31,6 @@ interface Props {
 
 /** How much of a path the list of members shows: the other departments of a member often have the same name. */
 const PATH_LEVELS = 2;
-
-export const useIsPhone = () => !(Grid.useBreakpoint().md ?? window.innerWidth >= 768);
 
 /** Whether there is room for the columns that users need least. */
 const wideScreen = createMediaQueryStore('(min-width: 1400px)');
