@@ -3,6 +3,7 @@ import { Link } from 'react-router';
 import type { ListedTenant } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
+import { createMediaQueryStore, useStore } from '../store.ts';
 import { useDensity } from '../ui/list-settings.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
 import { RenewButton } from '../ui/tenant-buttons.tsx';
@@ -23,6 +24,9 @@ interface TableProps {
 export function TenantTable(props: TableProps) {
   return Grid.useBreakpoint().md === false ? <PhoneList {...props} /> : <DesktopTable {...props} />;
 }
+
+/** Whether the table is not wider than its place. */
+const wideScreen = createMediaQueryStore('(min-width: 1280px)');
 
 function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
   const t = useTexts(tenantsTexts);
@@ -70,6 +74,7 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
   ];
   return (
     <Table<ListedTenant>
+      className="sticky-table"
       rowKey="id"
       size={useDensity()}
       columns={columns}
@@ -77,7 +82,8 @@ function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {
       loading={loading}
       pagination={false}
       tableLayout="fixed"
-      scroll={{ x: 630 }}
+      // Within an element that scrolls, the header could not stick to the top of the page.
+      {...(useStore(wideScreen) ? {} : { scroll: { x: 630 } })}
       onChange={(_page, _filters, sorter) => onSortByEnd(!Array.isArray(sorter) && sorter.order === 'ascend')}
     />
   );

@@ -1,4 +1,5 @@
 import { Button } from 'antd';
+import { useEffect, useRef } from 'react';
 import type { User } from '../../api.ts';
 import { useTexts } from '../../language.ts';
 import { userTexts } from './texts.ts';
@@ -26,7 +27,7 @@ export function SelectionToolbar({ users, canMove, department, onAction, onClear
   // Those who belong only to departments below cannot leave this one.
   const leaving = department ? users.filter((user) => isMemberOf(user, department.deptId)) : [];
   return (
-    <div className="user-selection" role="toolbar" aria-label={t.selectionActions}>
+    <div ref={useHeightVariable()} className="user-selection" role="toolbar" aria-label={t.selectionActions}>
       <strong role="status">{t.selected(users.length)}</strong>
       {kinds.map((kind) => (
         <Button
@@ -45,4 +46,23 @@ export function SelectionToolbar({ users, canMove, department, onAction, onClear
       </Button>
     </div>
   );
+}
+
+/** Tells the table how far below the bar its header has to stay. In a narrow window, the bar has several lines. */
+function useHeightVariable() {
+  const bar = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = bar.current;
+    const list = element?.parentElement;
+    if (!list) return undefined;
+    const observer = new ResizeObserver(() =>
+      list.style.setProperty('--selection-height', `${element.offsetHeight}px`),
+    );
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      list.style.removeProperty('--selection-height');
+    };
+  }, []);
+  return bar;
 }

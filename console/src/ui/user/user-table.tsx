@@ -112,7 +112,7 @@ export function UserTable({
       : {};
   return (
     <Table<User>
-      className={inDepartment ? 'user-table is-narrow' : 'user-table'}
+      className={`user-table sticky-table${inDepartment ? ' is-narrow' : ''}`}
       size={density}
       rowKey="userId"
       dataSource={rows}
@@ -132,7 +132,7 @@ export function UserTable({
         const { order, columnKey } = sorter;
         onSort?.(order ? parseUserSort(`${order === 'descend' ? '-' : ''}${columnKey}`) : null);
       }}
-      // Columns without a width share what is left. The style sheet lets narrow tables scroll and keeps the actions in view:
+      // Columns without a width share what is left. The style sheet lets narrow tables scroll and keeps header and actions in view:
       // with antd's `scroll` the table would contain a second, hidden checkbox.
       tableLayout="fixed"
       columns={[
