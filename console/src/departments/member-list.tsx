@@ -1,25 +1,29 @@
 import { PlusOutlined, SearchOutlined, UserSwitchOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Button, Input, Pagination, Switch } from 'antd';
+import { Button, Input, Switch } from 'antd';
 import { useState } from 'react';
 import { api, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { ExportButton } from '../ui/export-button.tsx';
+import { FilterBar } from '../ui/filter-bar.tsx';
+import { DensityButton, ListPagination, usePageSize } from '../ui/list-settings.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useExistingPage } from '../ui/use-existing-page.ts';
+import { useIsPhone } from '../ui/use-is-phone.ts';
 import { useSearchText } from '../ui/use-search-text.ts';
-import { useUrlParams } from '../ui/use-url-params.ts';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
 import { SelectionToolbar } from '../ui/user/selection-toolbar.tsx';
+import { SortSelect } from '../ui/user/sort-select.tsx';
+import { StatusSelect } from '../ui/user/status-select.tsx';
+import { userTexts } from '../ui/user/texts.ts';
 import type { BulkAction } from '../ui/user/use-bulk-action.ts';
 import { useSelection } from '../ui/user/use-selection.ts';
 import { UserActions } from '../ui/user/user-actions.tsx';
 import { UserDialog } from '../ui/user/user-dialog.tsx';
 import { UserTable } from '../ui/user/user-table.tsx';
+import { useMemberParams } from './params.ts';
 import { departmentsTexts } from './texts.ts';
-
-const PAGE_SIZE = 20;
 
 interface Props {
   dept: Dept;
@@ -31,55 +35,35 @@ interface Props {
 /** The members of a department, by default with those of all departments below it. */
 export function MemberList({ dept, name, onChanged }: Props) {
   const t = useTexts(departmentsTexts);
+  const u = useTexts(userTexts);
+  const isPhone = useIsPhone();
   const { deptId } = dept;
   const department = { deptId, name };
-  const [search, setSearch] = useUrlParams();
-  const below = search.get('direct') !== 'true';
-  const q = search.get('q') ?? '';
-  const [text, setText] = useSearchText(q, (q) => setSearch({ q }, { replace: true }));
+  const [params, setParams] = useMemberParams();
+  const { q, direct, status, sort, page } = params;
+  const [text, setText] = useSearchText(q, (q) => setParams({ q }, { replace: true }));
   const [person, setPerson] = useState<'new' | number | null>(null);
   const [action, setAction] = useState<BulkAction | null>(null);
   const { selected, select, clearSelection } = useSelection(deptId);
-  const filter = { deptId: String(deptId), below, ...(q ? { q } : {}) };
-  // The page belongs to one list: another department or filter starts at page 1 again.
-  const listKey = JSON.stringify(filter);
-  const [page, setPage] = useState({ listKey, pageNum: 1 });
-  const pageNum = page.listKey === listKey ? page.pageNum : 1;
+  const filter = { deptId: String(deptId), below: !direct, ...(q ? { q } : {}), ...(status ? { status } : {}) };
+  const pageSize = usePageSize();
+  const query = { ...filter, ...(sort ? { sort } : {}), pageNum: page, pageSize };
   const { data, error, refetch, isPlaceholderData } = useQuery({
-    queryKey: queryKeys.departments.users(deptId, { ...filter, pageNum }),
-    queryFn: ({ signal }) => api.listUsers({ ...filter, pageNum, pageSize: PAGE_SIZE }, signal),
+    queryKey: queryKeys.departments.users(deptId, query),
+    queryFn: ({ signal }) => api.listUsers(query, signal),
     placeholderData: keepPreviousData,
   });
   const { rows = [], total = 0 } = data?.data ?? {};
   useExistingPage({
-    page: pageNum,
-    pageSize: PAGE_SIZE,
+    page,
+    pageSize,
     total: isPlaceholderData ? undefined : data?.data.total,
-    onChange: (pageNum) => setPage({ listKey, pageNum }),
+    onChange: (page) => setParams({ page }, { replace: true }),
   });
   return (
     <section aria-label={t.members}>
       <div className="departments-members-header">
         <MemberCount deptId={deptId} />
-        <span>
-          <Switch
-            id="departments-below"
-            size="small"
-            checked={below}
-            onChange={(on) => setSearch({ direct: on ? null : 'true' }, { replace: true })}
-          />{' '}
-          <label htmlFor="departments-below">{t.includeDescendants}</label>
-        </span>
-        <Input
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          prefix={<SearchOutlined />}
-          placeholder={t.searchMembers}
-          aria-label={t.searchMembers}
-          maxLength={50}
-          allowClear
-          className="departments-member-search"
-        />
         <div className="page-actions">
           <Button type="primary" icon={<PlusOutlined />} onClick={() => setPerson('new')}>
             {t.addMember}
@@ -93,6 +77,34 @@ export function MemberList({ dept, name, onChanged }: Props) {
           <ExportButton exportFile={(format) => api.exportUsers({ ...filter, format })} />
         </div>
       </div>
+      <FilterBar className="departments-member-filters">
+        <Input
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          prefix={<SearchOutlined />}
+          placeholder={t.searchMembers}
+          aria-label={t.searchMembers}
+          maxLength={50}
+          allowClear
+          className="departments-member-search"
+        />
+        <StatusSelect
+          value={status}
+          onChange={(status) => setParams({ status })}
+          className="departments-status-filter"
+        />
+        <span>
+          <Switch
+            id="departments-below"
+            size="small"
+            checked={!direct}
+            onChange={(below) => setParams({ direct: !below }, { replace: true })}
+          />{' '}
+          <label htmlFor="departments-below">{t.includeDescendants}</label>
+        </span>
+        {isPhone && <SortSelect value={sort} onChange={(sort) => setParams({ sort })} />}
+        <DensityButton />
+      </FilterBar>
       {selected.size > 0 && (
         <SelectionToolbar
           users={[...selected.values()]}
@@ -107,7 +119,7 @@ export function MemberList({ dept, name, onChanged }: Props) {
       ) : !data ? (
         <Loading />
       ) : total === 0 ? (
-        <Empty text={q ? t.noMembersFound : below ? t.noUsersInSubtree : t.noUsers} />
+        <Empty text={q || status ? t.noMembersFound : direct ? t.noUsers : t.noUsersInSubtree} />
       ) : (
         <>
           <UserTable
@@ -115,6 +127,9 @@ export function MemberList({ dept, name, onChanged }: Props) {
             loading={isPlaceholderData}
             ownTenant
             deptId={deptId}
+            leaderId={dept.leaderId}
+            sort={sort}
+            onSort={(sort) => setParams({ sort })}
             selected={selected}
             onSelect={select}
             renderActions={(user) => (
@@ -127,14 +142,13 @@ export function MemberList({ dept, name, onChanged }: Props) {
               />
             )}
           />
-          <Pagination
+          <ListPagination
             className="departments-pagination"
-            hideOnSinglePage
-            showSizeChanger={false}
-            current={pageNum}
-            pageSize={PAGE_SIZE}
+            page={page}
             total={total}
-            onChange={(next) => setPage({ listKey, pageNum: next })}
+            isPhone={isPhone}
+            showTotal={u.total}
+            onChange={(page) => setParams({ page })}
           />
         </>
       )}

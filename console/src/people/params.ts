@@ -1,5 +1,6 @@
 import { useTenantParam } from '../ui/use-tenant-param.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
+import { parseUserStatus, type UserStatus } from '../ui/user/status-select.tsx';
 import { parseUserSort, type UserSort } from '../ui/user/user-sort.ts';
 
 /** The state of the screen that is kept in the URL. */
@@ -8,7 +9,7 @@ export interface PeopleParams {
   deptId: number | null;
   /** Only users of the department itself, without those of the departments below it. */
   direct: boolean;
-  status: '0' | '1' | null;
+  status: UserStatus | null;
   /** null: by id. */
   sort: UserSort | null;
   page: number;
@@ -26,13 +27,12 @@ export function usePeopleParams(): [
 ] {
   const [search, update] = useUrlParams();
   const tenantId = useTenantParam();
-  const status = search.get('status');
   const person = search.get('person');
   const params: PeopleParams = {
     q: search.get('q') ?? '',
     deptId: parseId(search.get('deptId')),
     direct: search.get('direct') === 'true',
-    status: status === '0' || status === '1' ? status : null,
+    status: parseUserStatus(search.get('status')),
     sort: parseUserSort(search.get('sort')),
     page: parseId(search.get('page')) || 1,
     tenantId,

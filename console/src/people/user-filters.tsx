@@ -1,14 +1,14 @@
 import { SearchOutlined } from '@ant-design/icons';
-import { Checkbox, Input, Select } from 'antd';
+import { Checkbox, Input } from 'antd';
 import { useTexts } from '../language.ts';
 import { DepartmentPicker } from '../ui/department/department-picker.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { DensityButton } from '../ui/list-settings.tsx';
 import { useIsPhone } from '../ui/use-is-phone.ts';
 import { useSearchText } from '../ui/use-search-text.ts';
-import { userTexts } from '../ui/user/texts.ts';
+import { SortSelect } from '../ui/user/sort-select.tsx';
+import { StatusSelect } from '../ui/user/status-select.tsx';
 import type { PeopleParams } from './params.ts';
-import { SortSelect } from './sort-select.tsx';
 import { peopleTexts } from './texts.ts';
 
 interface Props {
@@ -18,7 +18,6 @@ interface Props {
 
 export function UserFilters({ params, setParams }: Props) {
   const t = useTexts(peopleTexts);
-  const u = useTexts(userTexts);
   const isPhone = useIsPhone();
   const [text, setText] = useSearchText(params.q, (q) => setParams({ q, page: 1 }, { replace: true }));
   return (
@@ -52,17 +51,10 @@ export function UserFilters({ params, setParams }: Props) {
           {t.below}
         </Checkbox>
       )}
-      <Select
+      <StatusSelect
         value={params.status}
-        onChange={(status) => setParams({ status: status ?? null, page: 1 })}
-        placeholder={t.anyStatus}
-        aria-label={u.status}
-        allowClear
+        onChange={(status) => setParams({ status, page: 1 })}
         className="people-status-filter"
-        options={[
-          { value: '0', label: u.normal },
-          { value: '1', label: u.disabled },
-        ]}
       />
       {isPhone && <SortSelect value={params.sort} onChange={(sort) => setParams({ sort, page: 1 })} />}
       <DensityButton />

@@ -35,6 +35,12 @@ export const userTexts = defineTexts({
     paging: '分页',
     userName: '用户名',
     createTime: '创建时间',
+    leader: '负责人',
+    anyStatus: '全部状态',
+    sort: '排序',
+    defaultSort: '默认排序',
+    ascending: (column: string) => `${column}升序`,
+    descending: (column: string) => `${column}降序`,
   },
   en: {
     status: 'Status',
@@ -69,6 +75,12 @@ export const userTexts = defineTexts({
     paging: 'Pagination',
     userName: 'User name',
     createTime: 'Created',
+    leader: 'Leader',
+    anyStatus: 'All statuses',
+    sort: 'Sort',
+    defaultSort: 'Default order',
+    ascending: (column: string) => `${column}, ascending`,
+    descending: (column: string) => `${column}, descending`,
   },
 });
 

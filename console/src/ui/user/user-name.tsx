@@ -8,8 +8,15 @@ import { PersonLink } from './person-link.tsx';
 import { userTexts } from './texts.ts';
 import { getDisplayName } from './update-user.ts';
 
+interface Props {
+  user: User;
+  hidesUserName?: boolean;
+  /** Whether the user leads the department whose members are listed. */
+  isLeader?: boolean;
+}
+
 /** A user in a list: initials, name with a link, and user name, unless a column shows it. */
-export function UserName({ user, hidesUserName = false }: { user: User; hidesUserName?: boolean }) {
+export function UserName({ user, hidesUserName = false, isLeader = false }: Props) {
   const t = useTexts(userTexts);
   const { user: me } = useMe();
   const name = getDisplayName(user);
@@ -20,6 +27,7 @@ export function UserName({ user, hidesUserName = false }: { user: User; hidesUse
         <PersonLink id={user.userId} tenantId={user.tenantId}>
           {name}
         </PersonLink>
+        {isLeader && <StatusTag tone="info">{t.leader}</StatusTag>}
         {user.userId === me.userId && user.tenantId === me.tenantId && <StatusTag tone="success">{t.self}</StatusTag>}
         <LiveMark resource="user" id={user.userId} />
         {user.nickName && !hidesUserName && <div className="secondary">{user.userName}</div>}

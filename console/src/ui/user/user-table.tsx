@@ -21,6 +21,8 @@ interface Props {
   ownTenant: boolean;
   /** The department whose members are listed: its column shows their other departments, and the table has fewer columns. */
   deptId?: number;
+  /** The user who leads that department. */
+  leaderId?: number | null;
   sort?: UserSort | null;
   /** Sorts by a column, or by none. Without it, the table cannot be sorted. */
   onSort?: (sort: UserSort | null) => void;
@@ -41,6 +43,7 @@ export function UserTable({
   loading,
   ownTenant,
   deptId,
+  leaderId,
   sort,
   onSort,
   selected,
@@ -89,7 +92,7 @@ export function UserTable({
               onChange={(event) => onSelect([user], event.target.checked)}
             />
             <div className="user-list-main">
-              <UserName user={user} />
+              <UserName user={user} isLeader={user.userId === leaderId} />
               {user.position && <div className="secondary">{user.position}</div>}
               {getDepartments(user).length > 0 && <div className="secondary">{renderDepartments(user)}</div>}
               {user.phone && <PhoneLink phone={user.phone} />}
@@ -141,7 +144,9 @@ export function UserTable({
           title: t.name,
           width: inDepartment ? 160 : 150,
           ...sortable('nickName'),
-          render: (_, user) => <UserName user={user} hidesUserName={!inDepartment} />,
+          render: (_, user) => (
+            <UserName user={user} hidesUserName={!inDepartment} isLeader={user.userId === leaderId} />
+          ),
         },
         ...(inDepartment
           ? []

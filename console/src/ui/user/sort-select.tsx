@@ -1,19 +1,17 @@
 import { Select } from 'antd';
-import { useTexts } from '../language.ts';
-import { userTexts } from '../ui/user/texts.ts';
-import { SORT_COLUMNS, type UserSort } from '../ui/user/user-sort.ts';
-import { peopleTexts } from './texts.ts';
+import { useTexts } from '../../language.ts';
+import { userTexts } from './texts.ts';
+import { SORT_COLUMNS, type UserSort } from './user-sort.ts';
 
 interface Props {
   value: UserSort | null;
   onChange: (sort: UserSort | null) => void;
 }
 
-/** Sorts the list on phones, where no table with headers is shown. */
+/** Sorts a list of users on phones, where no table with headers is shown. */
 export function SortSelect({ value, onChange }: Props) {
-  const t = useTexts(peopleTexts);
-  const u = useTexts(userTexts);
-  const names = { nickName: u.name, userName: u.userName, createTime: u.createTime };
+  const t = useTexts(userTexts);
+  const names = { nickName: t.name, userName: t.userName, createTime: t.createTime };
   return (
     <Select<UserSort | null>
       value={value}
