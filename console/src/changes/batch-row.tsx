@@ -9,9 +9,9 @@ import { useMe } from '../session.ts';
 import { ActorAndTime, getResourceName, useResourceName } from '../ui/change-summary.tsx';
 import { changeTexts, getActionLabel } from '../ui/change-texts.ts';
 import { ChangeTenant } from '../ui/operator.tsx';
+import { RevertButton } from '../ui/revert-button.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { ChangeRow } from './change-row.tsx';
-import { RevertButton } from './revert-button.tsx';
 import { changesTexts } from './texts.ts';
 
 type Count = NonNullable<AuditEntry['counts']>[number];

@@ -9,8 +9,8 @@ import { ChangeSummary, useResourceName } from '../ui/change-summary.tsx';
 import { changeTexts } from '../ui/change-texts.ts';
 import { FieldChanges, InlineFieldChanges } from '../ui/field-changes.tsx';
 import { ChangeTenant } from '../ui/operator.tsx';
+import { RevertButton } from '../ui/revert-button.tsx';
 import { RestoreButton } from './restore-button.tsx';
-import { RevertButton } from './revert-button.tsx';
 import { changesTexts } from './texts.ts';
 
 /** A change that expands to show the changed fields. `isNew` highlights a row that has just arrived. */

@@ -28,6 +28,14 @@ export const changeTexts = defineTexts({
     history: '变更历史',
     noHistory: '暂无记录',
     olderHistory: '更早的变更',
+    revert: '撤销此变更',
+    revertTitle: '撤销此变更？',
+    revertHint: '同一次操作产生的全部变更会一起撤销。撤销本身也会记录为一条变更，并可再被撤销。',
+    revertConfirm: '撤销',
+    reverted: '变更已撤销',
+    cancel: '取消',
+    close: '关闭',
+    viewLaterChanges: '查看此对象之后的变更',
   },
   en: {
     department: 'Department',
@@ -56,6 +64,15 @@ export const changeTexts = defineTexts({
     history: 'History',
     noHistory: 'No history yet',
     olderHistory: 'Older changes',
+    revert: 'Revert this change',
+    revertTitle: 'Revert this change?',
+    revertHint:
+      'All changes of the same operation are reverted together. The revert is recorded as a change and can itself be reverted.',
+    revertConfirm: 'Revert',
+    reverted: 'Change reverted',
+    cancel: 'Cancel',
+    close: 'Close',
+    viewLaterChanges: 'View later changes to this record',
   },
 });
 

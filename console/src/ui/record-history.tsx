@@ -7,6 +7,7 @@ import { ActionTag, formatDateTime } from './change-summary.tsx';
 import { changeTexts } from './change-texts.ts';
 import { FieldChanges } from './field-changes.tsx';
 import { OperatorLink } from './operator.tsx';
+import { RevertButton } from './revert-button.tsx';
 import { Empty, LoadError, Loading } from './states.tsx';
 
 interface HistoryOf {
@@ -39,6 +40,7 @@ export const useRecordHistory = ({ resource, id, tenantId }: HistoryOf) =>
     staleTime: 0,
   });
 
+/** The changes of a record, with a button that reverts one. Only administrators may revert, and read changes. */
 export function RecordHistory(props: HistoryOf) {
   const t = useTexts(changeTexts);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useRecordHistory(props);
@@ -66,12 +68,15 @@ function HistoryEntry({ change, tenantId }: { change: AuditEntry; tenantId: stri
   const { action, time, before, after } = change;
   return (
     <li className="history-entry">
-      <div className="change-title">
-        <ActionTag action={action} />
-        <span className="secondary history-operator">
-          <OperatorLink operator={change} />
-          <span>{formatDateTime(time)}</span>
-        </span>
+      <div className="history-header">
+        <div className="change-title">
+          <ActionTag action={action} />
+          <span className="secondary history-operator">
+            <OperatorLink operator={change} />
+            <span>{formatDateTime(time)}</span>
+          </span>
+        </div>
+        <RevertButton change={change} />
       </div>
       {(before || after) && <FieldChanges change={change} tenantId={tenantId} />}
     </li>

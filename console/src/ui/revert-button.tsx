@@ -7,16 +7,18 @@ import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { ChangeSummary } from '../ui/change-summary.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { useApiMutation } from '../ui/use-api-mutation.ts';
-import { getErrorMessage } from '../ui/use-notify.ts';
-import { changesTexts } from './texts.ts';
+import { ChangeSummary } from './change-summary.tsx';
+import { changeTexts } from './change-texts.ts';
+import { Dialog } from './dialog.tsx';
+import { reloadTrees } from './tree-reloads.ts';
+import { useApiMutation } from './use-api-mutation.ts';
+import { getErrorMessage } from './use-notify.ts';
 
 const REVERTIBLE = ['department', 'user', 'tenant'];
 
+/** Reverts a change, with all others of the same request. Renders nothing for a change that cannot be reverted. */
 export function RevertButton({ change }: { change: AuditEntry }) {
-  const t = useTexts(changesTexts);
+  const t = useTexts(changeTexts);
   const ownTenantId = useMe().tenant.tenantId;
   const [open, setOpen] = useState(false);
   const { id, tenantId, resource, resourceId } = change;
@@ -25,7 +27,10 @@ export function RevertButton({ change }: { change: AuditEntry }) {
     mutationFn: () => api.revertChange(id, otherTenant ? { tenantId } : {}),
     successMessage: t.reverted,
     invalidates: affectedBy.revert,
-    onSuccess: () => setOpen(false),
+    onSuccess: () => {
+      setOpen(false);
+      reloadTrees('all');
+    },
     // The error is shown in the dialog.
     onError: () => true,
   });
