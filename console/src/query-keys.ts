@@ -44,6 +44,7 @@ export const queryKeys = {
     ],
     list: (filter: object) => ['users', 'list', filter],
     sessions: (id: Id, tenantId: string | undefined) => ['users', 'sessions', id, tenantId],
+    logins: (id: Id, tenantId: string | undefined) => ['users', 'logins', id, tenantId],
     leaders: (id: Id, tenantId: string | undefined) => ['users', 'leaders', id, tenantId],
     history: (id: Id, tenantId: string | undefined) => ['users', 'history', id, tenantId],
   },

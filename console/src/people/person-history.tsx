@@ -7,7 +7,7 @@ import { RecordHistory } from '../ui/record-history.tsx';
 export function PersonHistory({ id, tenantId }: { id: number; tenantId: string | undefined }) {
   const t = useTexts(changeTexts);
   return (
-    <Card title={t.history} className="person-history">
+    <Card title={t.history}>
       <RecordHistory resource="user" id={id} tenantId={tenantId} />
     </Card>
   );

@@ -27,7 +27,8 @@ export function PersonSessions({ user, tenantId }: { user: User; tenantId: strin
   const end = useApiMutation({
     mutationFn: (sessionId?: string) => api.endUserSessions(userId, { tenantId, ...(sessionId ? { sessionId } : {}) }),
     successMessage: (_, sessionId) => (sessionId ? t.sessionEnded : t.allEnded),
-    invalidates: [queryKey],
+    // The audit log records who ended a session.
+    invalidates: [queryKey, queryKeys.users.logins(userId, tenantId)],
   });
   const confirmEndAll = () =>
     dialogs.confirm({

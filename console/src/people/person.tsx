@@ -21,6 +21,7 @@ import { DeletedPerson } from './deleted-person.tsx';
 import { OtherTenantNotice } from './other-tenant-notice.tsx';
 import { PersonDetails } from './person-details.tsx';
 import { PersonHistory } from './person-history.tsx';
+import { PersonLogins } from './person-logins.tsx';
 import { PersonSessions } from './person-sessions.tsx';
 import { personTexts } from './person-texts.ts';
 import './person.css';
@@ -74,8 +75,11 @@ function PersonPage({ user, tenantId }: { user: User; tenantId: string | undefin
       {tenantId && <OtherTenantNotice tenantId={tenantId} />}
       <div className="person-columns">
         <PersonDetails user={user} tenantId={tenantId} />
-        <PersonSessions user={user} tenantId={tenantId} />
-        <PersonHistory id={user.userId} tenantId={tenantId} />
+        <div className="stack">
+          <PersonSessions user={user} tenantId={tenantId} />
+          <PersonLogins user={user} tenantId={tenantId} />
+          <PersonHistory id={user.userId} tenantId={tenantId} />
+        </div>
       </div>
       <UserDialog
         person={search.get('edit') === 'true' ? user.userId : null}
