@@ -4,6 +4,7 @@ export const personTexts = defineTexts({
   zh: {
     title: '用户',
     back: '返回人员',
+    backToDepartment: '返回部门',
     userName: '用户名',
     position: '职务',
     phone: '手机号',
@@ -40,6 +41,7 @@ export const personTexts = defineTexts({
   en: {
     title: 'User',
     back: 'Back to people',
+    backToDepartment: 'Back to department',
     userName: 'User name',
     position: 'Position',
     phone: 'Phone',

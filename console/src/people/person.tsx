@@ -13,6 +13,7 @@ import { PageTitle } from '../ui/page-title.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
+import { usePersonOrigin } from '../ui/user/person-link.tsx';
 import { getDisplayName } from '../ui/user/update-user.ts';
 import type { BulkAction } from '../ui/user/use-bulk-action.ts';
 import { UserActions } from '../ui/user/user-actions.tsx';
@@ -32,12 +33,13 @@ export default function Person() {
   const { id = '' } = useParams();
   const [search] = useUrlParams();
   const ownTenantId = useMe().tenant.tenantId;
+  const origin = usePersonOrigin();
   const requested = search.get('tenantId');
   const tenantId = requested && requested !== ownTenantId ? requested : undefined;
   return (
     <AdministratorsOnly title={t.title}>
-      <Link to={tenantId ? `/people?tenantId=${tenantId}` : '/people'} className="person-back">
-        <ArrowLeftOutlined aria-hidden /> {t.back}
+      <Link to={origin ?? (tenantId ? `/people?tenantId=${tenantId}` : '/people')} className="person-back">
+        <ArrowLeftOutlined aria-hidden /> {origin?.startsWith('/departments/') ? t.backToDepartment : t.back}
       </Link>
       {/^\d{1,15}$/.test(id) ? (
         <PersonContent key={`${id} ${tenantId}`} id={Number(id)} tenantId={tenantId} />

@@ -1,10 +1,22 @@
 import type { ReactNode } from 'react';
-import { Link } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import type { Id } from '../../api.ts';
 import { useIsAdministrator, useMe } from '../../session.ts';
 
 /** The path of a person's page. Without a tenant, the person belongs to the current one. */
 export const getPersonPath = (id: Id, tenantId?: string) => `/people/${id}${tenantId ? `?tenantId=${tenantId}` : ''}`;
+
+/** The screens that the page of a person links back to: the list of people, and a department. */
+const ORIGIN = /^\/(people|departments\/\d+)$/;
+
+/**
+ * The list from which a person was opened, with its filters and page: of the current screen if it is such a list, otherwise as
+ * the history entry remembers it. Undefined after other screens.
+ */
+export function usePersonOrigin(): string | undefined {
+  const { pathname, search, state } = useLocation();
+  return ORIGIN.test(pathname) ? pathname + search : (state as { origin?: string } | null)?.origin;
+}
 
 interface Props {
   id: Id;
@@ -17,6 +29,11 @@ interface Props {
 export function PersonLink({ id, tenantId, children }: Props) {
   const administrator = useIsAdministrator();
   const ownTenantId = useMe().tenant.tenantId;
+  const origin = usePersonOrigin();
   if (!administrator) return <>{children}</>;
-  return <Link to={getPersonPath(id, tenantId === ownTenantId ? undefined : tenantId)}>{children}</Link>;
+  return (
+    <Link to={getPersonPath(id, tenantId === ownTenantId ? undefined : tenantId)} state={{ origin }}>
+      {children}
+    </Link>
+  );
 }
