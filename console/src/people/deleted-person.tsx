@@ -17,9 +17,10 @@ interface Props {
 /** The page of a deleted user: shows who deleted them, a button to restore them, and their history. */
 export function DeletedPerson({ id, tenantId, error }: Props) {
   const t = useTexts(personTexts);
-  const { data } = useRecordHistory({ resource: 'user', id, tenantId });
+  const { data, isFetching } = useRecordHistory({ resource: 'user', id, tenantId });
   const deletion = data?.pages[0]?.data.rows.find(({ action }) => action === 'deleted');
-  if (data && !deletion) return <NotFound />;
+  // A user who has just been deleted may have a history from before.
+  if (data && !deletion && !isFetching) return <NotFound />;
   return (
     <>
       <PageTitle title={(deletion && getResourceName(deletion)) || t.title} />
