@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { expectNoAxeViolations, PHONE, startConsole, visit } from '../support/console.ts';
+import { PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, createMembers, credentialsOf, row, waitForValue } from './departments-page.ts';
 
@@ -148,6 +149,49 @@ test('a list of members that becomes shorter than the current page shows its las
   await members(page).getByText('成员 20 人', { exact: true }).waitFor();
   await member(page, '成员20').waitFor();
   assert.equal(await member(page, '成员21').count(), 0);
+});
+
+test('the list of members has pages of a chosen size; page and filters are in the URL, also on a phone', async () => {
+  const { admin, market } = await createCompany(service);
+  const users = Array.from({ length: 45 }, (_, n) => ({
+    ...{ ref: `${n}`, userName: `u${n + 10}`, nickName: `成员${n + 10}`, password: PASSWORD, deptId: market },
+    ...(n < 21 ? {} : { status: '1' }),
+  }));
+  assert.equal((await admin.post('/system/user-api/bulk', { users })).code, 200);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}?page=3&sort=-nickName`);
+  const params = () => Object.fromEntries(new URL(page.url()).searchParams);
+  const checkboxes = members(page).getByRole('checkbox', { name: /^选择 / });
+  await member(page, '成员10').waitFor();
+  assert.equal(await checkboxes.count(), 5);
+  await members(page).getByRole('button', { name: '行高' }).click();
+  await page.getByRole('menuitem', { name: '紧凑' }).click();
+  await members(page).locator('.ant-table-small').waitFor();
+  // Another filter starts at the first page.
+  await members(page).getByRole('combobox', { name: '状态' }).click();
+  await page.getByTitle('正常', { exact: true }).click();
+  await members(page).getByText('共 21 人').waitFor();
+  await member(page, '成员30').waitFor();
+  assert.deepEqual(params(), { sort: '-nickName', status: '0' });
+  await expectNoAxeViolations(page);
+  await members(page).locator('.ant-pagination-options .ant-select').click();
+  await page.locator('.ant-select-item-option').filter({ hasText: '50' }).click();
+  await waitForValue(
+    () => checkboxes.count(),
+    (count) => count === 21,
+  );
+  // Like the page, the filter belongs to one department.
+  await row(page, '研发部').click();
+  await members(page).getByText('该部门及其下级暂无成员').waitFor();
+  assert.deepEqual(params(), {});
+
+  const small = await fixture.logIn(credentialsOf(admin), `/departments/${market}`, { viewport: PHONE });
+  await members(small).getByRole('combobox', { name: '排序' }).click();
+  await small.getByTitle('姓名降序', { exact: true }).click();
+  await members(small).getByRole('listitem').first().getByText('成员54').waitFor();
+  await members(small).getByText('停用', { exact: true }).first().waitFor();
+  assert.deepEqual(params(), { sort: '-nickName' });
+  assert.equal(await small.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+  await expectNoAxeViolations(small);
 });
 
 test('rows of the tree have a button that adds a child and a menu, which also opens with the keyboard', async () => {

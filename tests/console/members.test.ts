@@ -34,10 +34,14 @@ test('the page of a person shows departments, leaders, role and history, and end
   await history.getByText('Demo data').waitFor();
   assert.equal(await history.getByRole('link', { name: 'Demo data' }).count(), 0);
   await history.getByRole('cell', { name: '后端工程师' }).first().waitFor();
+  const logins = page.getByRole('list', { name: '登录记录' }).getByRole('listitem');
+  await logins.filter({ hasText: '登录成功' }).nth(1).waitFor();
+  assert.equal(await logins.count(), 2);
   await expectNoAxeViolations(page);
 
   await page.getByRole('list', { name: '登录设备' }).getByRole('button').first().click();
   await page.getByText('已退出该设备').waitFor();
+  await logins.filter({ hasText: '退出设备' }).getByRole('link', { name: '高敏' }).waitFor();
   assert.deepEqual((await statusOf()).toSorted(), [200, 401]);
   await page.getByRole('button', { name: '退出所有设备' }).click();
   await page.getByRole('dialog').getByRole('button', { name: '退出所有设备' }).click();
@@ -57,4 +61,28 @@ test('the page of a person shows departments, leaders, role and history, and end
   await page.getByRole('tab', { name: '变更历史' }).click();
   await page.getByRole('list', { name: '变更历史' }).getByRole('link', { name: '高敏' }).waitFor();
   expectNoCspViolations(page);
+});
+
+test('the members of a department are sorted and filtered, and the link back from a person leads to the same list', async () => {
+  const { admin, research } = await createMembers(service);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
+  const members = page.getByRole('region', { name: '成员' });
+  const rowAt = (at: number, name: string) => members.getByRole('row').nth(at).filter({ hasText: name });
+  await rowAt(1, '李雷').getByText('负责人', { exact: true }).waitFor();
+  assert.equal(await members.getByText('负责人', { exact: true }).count(), 1);
+  await members.getByRole('columnheader', { name: '姓名' }).click();
+  await rowAt(1, 'Jim Green').waitFor();
+  await members.getByRole('columnheader', { name: '姓名' }).click();
+  await rowAt(1, '韩梅梅').waitFor();
+  await members.getByRole('combobox', { name: '状态' }).click();
+  await page.getByTitle('正常', { exact: true }).click();
+  await rowAt(3, 'Jim Green').waitFor({ state: 'detached' });
+  await members.getByText('共 2 人').waitFor();
+  const { href } = new URL(page.url());
+  assert.match(href, /sort=-nickName&status=0$/);
+  await rowAt(2, '李雷').getByRole('link', { name: '李雷' }).click();
+  await page.getByRole('link', { name: '返回部门' }).click();
+  await rowAt(1, '韩梅梅').waitFor();
+  assert.equal(page.url(), href);
+  await members.getByText('共 2 人').waitFor();
 });

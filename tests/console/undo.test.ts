@@ -48,3 +48,17 @@ test('an administrator undoes the change of a user in a child tenant', async () 
   await waitForValue(readName, (name) => name === '王五');
   await waitFor('the table shows the former name', async () => (await page.getByText('王五').count()) > 0);
 });
+
+test('a change is reverted in the history of a department, and the tree shows it', async () => {
+  const { admin, web } = await createCompany(service);
+  assert.equal((await admin.patch(`/system/dept-api/${web}`, { deptName: '改名组' })).code, 200);
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${web}?tab=history`);
+  await row(page, '改名组').waitFor();
+  const history = page.getByRole('list', { name: '变更历史' });
+  const renaming = history.getByRole('listitem').filter({ has: page.getByText('修改', { exact: true }) });
+  await renaming.getByRole('button', { name: '撤销此变更' }).click();
+  await page.getByRole('dialog', { name: '撤销此变更？' }).getByRole('button', { name: '撤销', exact: true }).click();
+  await page.getByText('变更已撤销').waitFor();
+  await row(page, '前端组').waitFor();
+  await history.getByRole('row', { name: '部门名称 改名组 前端组' }).waitFor();
+});
