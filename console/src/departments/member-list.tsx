@@ -48,7 +48,7 @@ export function MemberList({ dept, name, onChanged }: Props) {
   const filter = { deptId: String(deptId), below: !direct, ...(q ? { q } : {}), ...(status ? { status } : {}) };
   const pageSize = usePageSize();
   const query = { ...filter, ...(sort ? { sort } : {}), pageNum: page, pageSize };
-  const { data, error, refetch, isPlaceholderData } = useQuery({
+  const { data, error, refetch, isFetching, isPlaceholderData } = useQuery({
     queryKey: queryKeys.departments.users(deptId, query),
     queryFn: ({ signal }) => api.listUsers(query, signal),
     placeholderData: keepPreviousData,
@@ -57,7 +57,7 @@ export function MemberList({ dept, name, onChanged }: Props) {
   useExistingPage({
     page,
     pageSize,
-    total: isPlaceholderData ? undefined : data?.data.total,
+    total: isFetching ? undefined : data?.data.total,
     onChange: (page) => setParams({ page }, { replace: true }),
   });
   return (

@@ -112,7 +112,7 @@ function UserList({ params, setParams, onEdit, onAction, ...tableProps }: ListPr
   const { q, deptId, status, sort, page, tenantId } = params;
   const pageSize = usePageSize();
   const filter = { ...toFilter(params), ...(sort ? { sort } : {}), pageNum: page, pageSize };
-  const { data, error, refetch, isPlaceholderData } = useQuery({
+  const { data, error, refetch, isFetching, isPlaceholderData } = useQuery({
     queryKey: queryKeys.users.list(filter),
     queryFn: ({ signal }) => api.listUsers(filter, signal),
     placeholderData: keepPreviousData,
@@ -121,7 +121,7 @@ function UserList({ params, setParams, onEdit, onAction, ...tableProps }: ListPr
   useExistingPage({
     page,
     pageSize,
-    total: isPlaceholderData ? undefined : data?.data.total,
+    total: isFetching ? undefined : data?.data.total,
     onChange: (page) => setParams({ page }, { replace: true }),
   });
   if (error) return <LoadError error={error} onRetry={refetch} />;

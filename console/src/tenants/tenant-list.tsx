@@ -27,7 +27,7 @@ export function TenantList() {
   const navigate = useNavigate();
   const pageSize = usePageSize();
   const filter = toFilter(params, pageSize);
-  const { data, error, refetch, isPlaceholderData } = useQuery({
+  const { data, error, refetch, isFetching, isPlaceholderData } = useQuery({
     queryKey: queryKeys.tenants.list(filter),
     queryFn: ({ signal }) => api.listTenants(filter, signal),
     placeholderData: keepPreviousData,
@@ -36,7 +36,7 @@ export function TenantList() {
   useExistingPage({
     page: params.page,
     pageSize,
-    total: isPlaceholderData ? undefined : data?.data.total,
+    total: isFetching ? undefined : data?.data.total,
     onChange: (page) => setParams({ page }, { replace: true }),
   });
   const create = (

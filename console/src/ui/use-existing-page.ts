@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 interface Options {
   page: number;
   pageSize: number;
-  /** The length of the list; undefined while it is loading, or while the rows of another list are still shown. */
+  /** The length of the list; undefined while it is being read: a cached page may have the length of a moment ago. */
   total: number | undefined;
   onChange: (page: number) => void;
 }
