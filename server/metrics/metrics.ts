@@ -177,7 +177,10 @@ export async function createMetrics(): Promise<Metrics> {
     },
     async snapshot() {
       const metrics = await registry.getMetricsAsJSON();
-      for (const metric of metrics) metric.aggregator = aggregatorOf(metric);
+      for (const metric of metrics) {
+        metric.aggregator = aggregatorOf(metric);
+        for (const value of metric.values) value.value = roundForSums(value.value);
+      }
       return metrics;
     },
   };
@@ -193,6 +196,12 @@ const collector = (read: () => Values, label = '') =>
     if (typeof values === 'number') this.inc(values);
     else for (const [name, value] of Object.entries(values)) this.inc({ [label]: name }, value);
   };
+
+/**
+ * Rounds to multiples of 2^-20, about a millionth, which add up without rounding errors up to 2^33. Otherwise the sum of several
+ * processes would depend on their order, and could fall by a rounding error when one of them exits.
+ */
+const roundForSums = (value: number): number => Math.round(value * 2 ** 20) / 2 ** 20;
 
 /** How the values of several processes become one: a delay of one worker must not disappear in an average. */
 function aggregatorOf({ name, aggregator }: Snapshot[number]): Snapshot[number]['aggregator'] {

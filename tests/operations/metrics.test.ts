@@ -39,6 +39,13 @@ test('without the settings there are no metrics', async () => {
   assert.equal(app.metrics, undefined);
 });
 
+test('values are rounded so that the sum of several processes does not depend on their order', async () => {
+  const { samples, types } = await scrape(base);
+  const sums = samples.filter(({ name }) => types.get(name.replace(/_sum$/, '')) === 'histogram');
+  assert.ok(sums.some(({ value }) => !Number.isInteger(value)));
+  for (const { name, value } of sums) assert.ok(Number.isInteger(value * 2 ** 20), `${name} ${value}`);
+});
+
 test('the OpenAPI document leaves metrics out', async () => {
   const { paths } = JSON.parse((await anonymous.get('/openapi.json')).text);
   assert.ok(paths[`${DEPTS}/{id}`]);
