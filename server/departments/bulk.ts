@@ -10,6 +10,7 @@ import {
   rethrowAsExternalIdTaken,
 } from '../records/external-id.ts';
 import { lockLeaders } from './leaders.ts';
+import { lockLevelsForShare } from './level-queries.ts';
 import { lockParents, tooDeep } from './levels.ts';
 import { findByExternalIds, insertDepts, readDept, reserveIds } from './queries.ts';
 import { department } from './record.ts';
@@ -62,6 +63,8 @@ export async function addDepartments(
   if (!parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId as string) });
   if (parent.status !== '0' && !allowDisabled) throw apiError('PARENT_DISABLED');
   if (parent.level + height > maxLevels) throw tooDeep(maxLevels);
+  // A restore enters several external ids in another order. It holds this lock in exclusive mode.
+  if (parentId === null) await lockLevelsForShare(tx, caller.tenantId);
   const deptIds = await reserveIds(tx, departments.length);
   const rows = withLeaders.map((entry, n) => ({
     ...department.withDefaults(entry),

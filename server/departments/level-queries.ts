@@ -2,7 +2,8 @@ import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../.
 
 /**
  * The lock of a tenant's levels: creations take it in shared mode, and a move that takes a subtree deeper in exclusive mode.
- * It is the last lock that a transaction takes, so waiting for it cannot cause a deadlock.
+ * It is taken after all departments are locked, and before the row of `department_trees` is locked and external ids are entered.
+ * In this order, transactions that wait for each other cannot deadlock.
  */
 const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentLevels}::int, hashtext(${tenantId})`;
 

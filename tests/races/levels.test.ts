@@ -11,40 +11,62 @@ const LEVELS = 4;
 const environment = { BANYAN_DEPARTMENT_LEVELS: String(LEVELS), BANYAN_TENANT_LEVELS: String(LEVELS) };
 /** What the service awaits before it inserts a department. */
 let beforeInsert = async () => {};
-const wrapDatabase = runBeforeStatement('insert into departments', () => beforeInsert());
-const service = await startService(environment, { wrapDatabase });
+/** How many statements have inserted or restored departments. A transaction that is retried adds to it again. */
+let writes = 0;
+const service = await startService(environment, {
+  wrapDatabase: (db) => {
+    const counted = runBeforeStatement("set del_flag = '0'", async () => void writes++)(db);
+    return runBeforeStatement('insert into departments', async () => {
+      writes++;
+      await beforeInsert();
+    })(counted);
+  },
+});
 
 /**
- * Sends a request that moves the department `subtree` from the top level below `home`, while a creation at the bottom of that
- * subtree has its locks but has not written yet. Together they exceed the last level. Returns the response of the move.
+ * Sends a request while a creation has its locks but has not written yet. The creation continues when the request waits for a lock
+ * or is done. Returns both responses.
  */
-async function moveDuringCreation(
-  move: (admin: Client, ids: { subtree: string; home: string }) => Promise<ApiResponse>,
-) {
+async function sendDuringCreation(create: () => Promise<ApiResponse>, send: () => Promise<ApiResponse>) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   let held = false;
+  beforeInsert = async () => {
+    held = true;
+    await released;
+  };
+  const creating = create();
+  await waitFor('the creation has its locks', () => held);
+  writes = 1;
+  let done = false;
+  const next = send().finally(() => (done = true));
+  await waitFor('the request waits', async () => done || (await countLockWaits(service.superuser)) === 1);
+  beforeInsert = async () => {};
+  release();
+  return { creating: await creating, next: await next };
+}
+
+/**
+ * Sends a request that moves the department `subtree` from the top level below `home`, while a creation at the bottom of that
+ * subtree is in flight. Together they exceed the last level. Returns the response of the move.
+ */
+async function moveDuringCreation(
+  move: (admin: Client, ids: { subtree: string; home: string }) => Promise<ApiResponse>,
+) {
   const admin = await service.createTenant();
   const top = await admin.createDepartment();
   const home = await admin.createDepartment({ parentId: top, source: 'hr', externalId: 'home' });
   const subtree = await admin.createDepartment({ source: 'hr', externalId: 'subtree' });
   const below = await admin.createDepartment({ parentId: subtree });
-  beforeInsert = async () => {
-    held = true;
-    await released;
-  };
-  // With a key, the creation has its own transaction.
-  const creating = admin.post(DEPTS, { parentId: below }, { headers: { 'idempotency-key': 'slow' } });
-  await waitFor('the creation has its locks', () => held);
-  let moved = false;
-  const moving = move(admin, { subtree, home }).finally(() => (moved = true));
-  await waitFor('the move waits', async () => moved || (await countLockWaits(service.superuser)) === 1);
-  beforeInsert = async () => {};
-  release();
-  expectOk(await creating);
-  return moving;
+  const { creating, next } = await sendDuringCreation(
+    // With a key, the creation has its own transaction.
+    () => admin.post(DEPTS, { parentId: below }, { headers: { 'idempotency-key': 'slow' } }),
+    () => move(admin, { subtree, home }),
+  );
+  expectOk(creating);
+  return next;
 }
 
 test('a move waits for a creation in flight in its subtree, and counts it', async () => {
@@ -89,6 +111,38 @@ test('a move waits for a bulk creation at the top level, which counts for later 
   assert.equal(created.code, 200, created.text);
   expectOk(await moving);
   expectError(await admin.put(DEPTS, { deptId: created.data.deptIds[0], parentId: home }), 409, 'TOO_DEEP');
+});
+
+test('a restore waits for a creation with the same external id, without a deadlock', async () => {
+  const admin = await service.createTenant();
+  const parentId = await admin.createDepartment();
+  const external = { source: 'hr', externalId: 'taken' };
+  const deleted = await admin.createDepartment(external);
+  await admin.delete(`${DEPTS}/${deleted}`);
+  const { creating, next: restoring } = await sendDuringCreation(
+    () => admin.post(DEPTS, { parentId, ...external }),
+    () => admin.post(`${DEPTS}/${deleted}/restore`),
+  );
+  expectOk(creating);
+  expectError(restoring, 409, 'EXTERNAL_ID_TAKEN');
+  assert.equal(writes, 2);
+});
+
+test('concurrent bulk creations of the same external ids in opposite order do not deadlock', async () => {
+  const admin = await service.createTenant();
+  const departments = Array.from({ length: 1_000 }, (_, n) => ({ ref: `${n}`, source: 'hr', externalId: `${n}` }));
+  const waiting: (() => void)[] = [];
+  beforeInsert = () => new Promise((resolve) => waiting.push(resolve));
+  const responses = [departments, departments.toReversed()].map((each) =>
+    admin.post(`${DEPTS}/bulk`, { departments: each }),
+  );
+  await waitFor('both are about to insert', () => waiting.length === 2);
+  writes = 2;
+  for (const resume of waiting) resume();
+  const outcomes = (await Promise.all(responses)).map(({ data }) => data.reason ?? 'done');
+  beforeInsert = async () => {};
+  assert.deepEqual(outcomes.sort(), ['EXTERNAL_ID_TAKEN', 'done']);
+  assert.equal(writes, 2);
 });
 
 interface Page {

@@ -6,6 +6,7 @@ import type { Caller } from '../../auth/caller.ts';
 import { apiError } from '../../http/errors.ts';
 import { jsonId } from '../../http/fields.ts';
 import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
+import { lockLevels } from '../level-queries.ts';
 import { assertSubtreesNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markRestored } from '../queries.ts';
 import { toParentId } from '../rules.ts';
@@ -44,6 +45,8 @@ export async function restoreDepartment(
     if (parent.status !== '0') throw apiError('PARENT_DISABLED');
   }
   const parents = new Map([...subtree].map((id) => [id, found.get(id)?.parentId ?? null]));
+  // Take this lock before the external ids are entered, as creations do: in another order, both could deadlock.
+  await lockLevels(tx, tenantId);
   await markRestored(tx, tenantId, parents.set(deptId, parentId), userName).catch(rethrowAsExternalIdTaken);
   await assertSubtreesNotTooDeep(tx, tenantId, [deptId], maxLevels);
   if (parentId !== dept.parentId) await bumpTreeVersion(tx, tenantId);

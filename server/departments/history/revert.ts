@@ -6,7 +6,7 @@ import { assertNoConflicts } from '../../ledger/conflicts.ts';
 import type { RecordRevert } from '../../ledger/resources.ts';
 import { rethrowAsExternalIdTaken } from '../../records/external-id.ts';
 import type { StoredRow } from '../../records/record.ts';
-import { readLevels } from '../level-queries.ts';
+import { lockLevels, readLevels } from '../level-queries.ts';
 import { assertSubtreesNotTooDeep } from '../levels.ts';
 import { bumpTreeVersion, lockAnyForUpdate, markDeleted, markRestored, updateMany } from '../queries.ts';
 import { readParents } from '../reconcile.ts';
@@ -51,6 +51,8 @@ export async function revertDepartments(
   }
   if (deleted.length > 0) {
     const parentIds = new Map(deleted.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
+    // Before external ids are entered, as in restoreDepartment.
+    await lockLevels(tx, tenantId);
     await markRestored(tx, tenantId, parentIds, userName).catch(rethrowAsExternalIdTaken);
     const roots = [...parentIds].filter(([, parentId]) => !parentId || !parentIds.has(parentId)).map(([id]) => id);
     await assertSubtreesNotTooDeep(tx, tenantId, roots, maxLevels);
