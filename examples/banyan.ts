@@ -41,10 +41,12 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
     if (response instanceof Error) {
       if (isLast) throw response;
     } else {
-      const { code, msg, data } = (await response.json()) as Envelope<T & { reason?: string }>;
-      if (response.ok) return data;
+      if (response.ok) return ((await response.json()) as Envelope<T>).data;
+      // An error of a proxy in front of the service is not JSON.
+      const error = (await response.json().catch(() => undefined)) as Envelope<{ reason?: string } | null> | undefined;
       const isTemporary = [408, 429, 502, 503, 504].includes(response.status);
-      if (!isTemporary || isLast) throw new BanyanError(code, msg, data?.reason ?? '');
+      if (!isTemporary || isLast)
+        throw new BanyanError(response.status, error?.msg ?? response.statusText, error?.data?.reason ?? '');
     }
     const seconds = response instanceof Error ? 0 : Number(response.headers.get('retry-after'));
     await setTimeout(seconds > 0 ? seconds * 1000 : 250 * 2 ** attempt);

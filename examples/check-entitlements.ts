@@ -1,5 +1,6 @@
-// Asks whether a user may open a page of an application: their tenant must be in service, its package must have the menu, and the
-// quota must not be used up. It sends the ETag of the last response, so that an unchanged one is sent without a body.
+// Asks whether a user may open a page of an application: their tenant must be in service, the user must be enabled, the tenant's
+// package must have the menu, and the quota must not be used up. It sends the ETag of the last response, so that an unchanged one
+// is sent without a body.
 //
 //   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/check-entitlements.ts <userId> <menuId> <quota>
 //
@@ -31,14 +32,15 @@ async function read(id: string): Promise<Entitlements> {
   return data;
 }
 
-async function mayOpen(): Promise<string> {
+async function checkAccess(): Promise<string> {
   const { inService, user, menuIds, quotas } = await read(userId);
-  if (!inService || user.status !== '0') return 'no: out of service';
+  if (!inService) return 'no: the tenant is out of service';
+  if (user.status !== '0') return 'no: the user is disabled';
   if (!menuIds.map(String).includes(menuId)) return 'no: not in the package';
   // -1: no limit.
   return quotas.find((each) => each.quota === quota)?.left === 0 ? 'no: nothing left' : 'yes';
 }
 
 // The second response has no body.
-console.log(await mayOpen());
-console.log(await mayOpen());
+console.log(await checkAccess());
+console.log(await checkAccess());

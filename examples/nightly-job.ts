@@ -1,4 +1,4 @@
-// Creates users who are in a list from the personnel system but do not exist yet, and disables those who are no longer in it. It
+// Creates users who are in a list from the HR system but do not exist yet, and disables those who are no longer in it. It
 // does not update other users. Run it as often as you like.
 //
 //   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/nightly-job.ts people.json
@@ -30,11 +30,11 @@ const users = await readAllUsers();
 const known = new Set(users.map(({ userName }) => userName.toLowerCase()));
 const listed = new Set(people.map(({ userName }) => userName.toLowerCase()));
 
-const joined = people.filter(({ userName }) => !known.has(userName.toLowerCase()));
-for (let n = 0; n < joined.length; n += 1_000) {
+const toCreate = people.filter(({ userName }) => !known.has(userName.toLowerCase()));
+for (let n = 0; n < toCreate.length; n += 1_000) {
   // One request creates all of its users or none. `ref` names the row in errors.
   await call('POST', '/system/user-api/bulk', {
-    users: joined.slice(n, n + 1_000).map((person) => ({
+    users: toCreate.slice(n, n + 1_000).map((person) => ({
       ref: person.userName,
       ...person,
       password: randomBytes(24).toString('base64url'),
@@ -43,16 +43,16 @@ for (let n = 0; n < joined.length; n += 1_000) {
   });
 }
 
-const left = users.filter(({ userName, status, roles }) => {
-  // Administrators are not in the list of the personnel system.
+const toDisable = users.filter(({ userName, status, roles }) => {
+  // Administrators are not in the list of the HR system.
   return status === '0' && !roles.includes('admin') && !listed.has(userName.toLowerCase());
 });
-for (const { userId } of left) {
+for (const { userId } of toDisable) {
   // PATCH changes this field and keeps all others.
   await call('PATCH', `/system/user-api/${userId}`, { status: '1' });
 }
 
-console.log(`${joined.length} created, ${left.length} disabled, ${users.length - left.length} unchanged`);
+console.log(`${toCreate.length} created, ${toDisable.length} disabled, ${users.length - toDisable.length} unchanged`);
 
 async function readAllUsers(): Promise<User[]> {
   const all: User[] = [];
