@@ -105,7 +105,7 @@ export function departmentEvents(
   }
   return [...events, ...temporaryDepartment()];
 
-  /** A project office that was closed again. */
+  /** A project office that was later closed. */
   function temporaryDepartment(): Event[] {
     let deptId = '';
     const span = initialAt - lastDaysAgo;

@@ -20,13 +20,13 @@ export interface PlannedEmployee extends Person {
   isLeader: boolean;
 }
 
-const HIRED_AT_FIRST_CHANCE = 0.6;
+const HIRED_AT_START_CHANCE = 0.6;
 const TRANSFER_CHANCE = 0.07;
-/** That the next person of a department without a leader becomes it. */
+/** The chance that the next person of a department without a leader becomes its leader. */
 const LEADER_CHANCE = 0.75;
 const DISABLED_CHANCE = 0.015;
 
-/** Plans who works where, and when they are hired. The last `leavers` people leave again. */
+/** Plans who works where, and when they are hired. The last `leavers` people leave later. */
 export function planEmployees(
   people: Person[],
   leavers: number,
@@ -42,10 +42,10 @@ export function planEmployees(
     // The first one is the administrator, and belongs to the management.
     const dept = n === 0 ? 0 : (order[n % order.length] as number);
     const since = departments[dept]?.createdDaysAgo as number;
-    const atFirst = isInitial(dept) && (n === 0 || isLeaver || random.chance(HIRED_AT_FIRST_CHANCE));
-    const hiredDaysAgo = atFirst ? since : lastDaysAgo + 6 + random.next() * (since - lastDaysAgo - 12);
+    const fromStart = isInitial(dept) && (n === 0 || isLeaver || random.chance(HIRED_AT_START_CHANCE));
+    const hiredDaysAgo = fromStart ? since : lastDaysAgo + 6 + random.next() * (since - lastDaysAgo - 12);
     const formerDept = random.pick(order);
-    const isTransferred = atFirst && n > 0 && !isLeaver && isInitial(formerDept) && random.chance(TRANSFER_CHANCE);
+    const isTransferred = fromStart && n > 0 && !isLeaver && isInitial(formerDept) && random.chance(TRANSFER_CHANCE);
     const isLeader = !isLeaver && !isTransferred && !led.has(dept) && random.chance(LEADER_CHANCE);
     if (isLeader) led.add(dept);
     // The administrator is responsible for the system, whether or not they lead a department.

@@ -60,7 +60,7 @@ export const HEAD_OFFICE = `
 中央研究院|Research Institute
  材料研究所|Materials
  智能制造研究所|Smart Manufacturing
- 检测中心|Testing Centre
+ 检测中心|Testing Center
 华东大区|East Region
  上海办事处|Shanghai Office
  江苏办事处|Jiangsu Office
@@ -95,7 +95,7 @@ const FACTORY = `
  过程检验组|Process Inspection
 设备部|Maintenance
  机修组|Mechanics
- 电气组|Electrics
+ 电气组|Electrical
 仓储物流部|Warehouse and Logistics
  原料仓|Raw Material Store
  成品仓|Finished Goods Store

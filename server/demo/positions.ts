@@ -2,14 +2,17 @@
 
 const LEADERS: [department: RegExp, position: string][] = [
   [/总裁办公室/, '集团总裁|Group President'],
-  [/(总经理|厂长)办公室/, '总经理|General Manager'],
+  [/总经理办公室/, '总经理|General Manager'],
+  [/厂长办公室/, '厂长|Plant Manager'],
   [/大区$/, '大区总经理|Regional General Manager'],
   [/研究院$/, '院长|Head of Research'],
   [/研究所$/, '所长|Head of Institute'],
   [/办事处$/, '办事处主任|Office Manager'],
   [/中心$/, '总监|Director'],
-  [/车间$/, '车间主任|Shop Manager'],
-  [/科$|室$|处$/, '科长|Section Head'],
+  [/车间$/, '车间主任|Workshop Manager'],
+  [/科$/, '科长|Section Head'],
+  [/室$/, '主任|Section Head'],
+  [/处$/, '处长|Division Head'],
   [/店$/, '店长|Store Manager'],
   [/仓$/, '仓库主管|Warehouse Supervisor'],
   [/线$/, '线长|Line Leader'],
@@ -19,7 +22,10 @@ const LEADERS: [department: RegExp, position: string][] = [
 ];
 
 const STAFF: [department: RegExp, positions: string[]][] = [
-  [/销售|大客户|渠道|业务/, ['客户经理|Account Manager', '销售代表|Sales Representative', '销售助理|Sales Assistant']],
+  [
+    /销售|大客户|渠道|业务[一二]部/,
+    ['客户经理|Account Manager', '销售代表|Sales Representative', '销售助理|Sales Assistant'],
+  ],
   [/办事处|大区/, ['区域经理|Area Manager', '销售支持|Sales Support']],
   [/服务|客服|会员/, ['客服专员|Service Specialist', '服务工程师|Service Engineer']],
   [/财务|会计|资金|税务|预算/, ['会计|Accountant', '出纳|Cashier', '财务分析师|Financial Analyst']],
@@ -38,7 +44,7 @@ const STAFF: [department: RegExp, positions: string[]][] = [
   [/设备|机修|电气/, ['设备工程师|Maintenance Engineer', '电工|Electrician', '机修工|Mechanic']],
   [/车间|线$|生产|计划|包装/, ['操作工|Operator', '工艺工程师|Process Engineer', '计划员|Production Planner']],
   [/安全/, ['安全员|Safety Officer', '环保工程师|Environmental Engineer']],
-  [/./, ['行政专员|Administrator', '助理|Assistant', '文员|Clerk']],
+  [/./, ['行政专员|Office Administrator', '助理|Assistant', '文员|Clerk']],
 ];
 
 /** Returns the position of the `n`th person, in both languages. */
