@@ -102,7 +102,7 @@ const dataOf = async <T>(written: Promise<{ data: T }>): Promise<T> => (await wr
 const fileOf = async (sent: Promise<{ data: Response }>): Promise<DownloadedFile> => readFile((await sent).data);
 
 /** Imports respond with a file or an event stream if the caller asks for one; the client's types know only the usual response. */
-const streamOf = async (sent: Promise<{ data: unknown }>) => (await sent).data as Response;
+const responseOf = async (sent: Promise<{ data: unknown }>) => (await sent).data as Response;
 
 const importOf = (kind: ImportKind) => (kind === 'people' ? client.importUsers : client.importDepartments);
 
@@ -214,11 +214,13 @@ export const api = {
   /** Returns the file with a column for its errors. */
   readImportErrors: async (kind: ImportKind, file: File, { tenantId }: TenantScope = {}): Promise<DownloadedFile> => {
     const params = { mode: 'preview', report: 'xlsx', tenantId, body: { file } } as const;
-    return readFile(await streamOf(importOf(kind)(params, { headers: { accept: '*/*' } })));
+    return readFile(await responseOf(importOf(kind)(params, { headers: { accept: '*/*' } })));
   },
   /** Returns a stream of events, or the result of an import that ended at once. */
   applyImport: (kind: ImportKind, file: File, { tenantId }: TenantScope = {}): Promise<Response | ImportResult> =>
-    streamOf(importOf(kind)({ mode: 'apply', tenantId, body: { file } }, { headers: { accept: 'text/event-stream' } })),
+    responseOf(
+      importOf(kind)({ mode: 'apply', tenantId, body: { file } }, { headers: { accept: 'text/event-stream' } }),
+    ),
   readImportTemplate: (kind: ImportKind) =>
     fileOf(kind === 'people' ? client.readUserTemplate() : client.readDepartmentTemplate()),
 

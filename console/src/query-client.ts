@@ -10,7 +10,8 @@ export const queryClient = new QueryClient({
       // connection.ts tracks the service itself; the browser only knows about its network interface.
       networkMode: 'always',
       staleTime: 10_000,
-      // Retry network errors indefinitely: the connection banner tells the user, and the screen loads once it is back.
+      // Retry network errors indefinitely: the connection banner tells the user, and the screen loads once the service
+      // responds again.
       retry: (failureCount, error) => error instanceof NetworkError || (isOverloaded(error) && failureCount < 3),
       retryDelay: (failureCount) => Math.min(500 * 2 ** failureCount, 4000),
     },

@@ -26,11 +26,11 @@ interface Params {
   body?: { tenantId?: string; password?: string | null };
 }
 
-/** The request ids of the last writes of this tab. */
+/** The request ids of the last revertible writes of this tab. */
 const ownRequestIds = new Set<string>();
 const MAX_REMEMBERED = 100;
 
-/** Whether a change was made by this tab, which has already shown it. */
+/** Whether a change was made by a revertible write of this tab, which has already shown it. */
 export const isOwnWrite = (requestId: string | null): boolean => requestId !== null && ownRequestIds.has(requestId);
 
 /** Returns how a call can be undone, or undefined if it cannot: a new password is not reverted. */

@@ -6,7 +6,7 @@ import { type AuditEntry, api } from '../api.ts';
 import { useListFormat, useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { ActorAndTime, getResourceName, useResourceName } from '../ui/change-summary.tsx';
+import { getResourceName, OperatorAndTime, useResourceName } from '../ui/change-summary.tsx';
 import { changeTexts, getActionLabel } from '../ui/change-texts.ts';
 import { ChangeTenant } from '../ui/operator.tsx';
 import { RevertButton } from '../ui/revert-button.tsx';
@@ -43,9 +43,9 @@ export function BatchRow({ change, counts, isNew }: Props) {
           <strong>{description}</strong>
           {name && <span className="secondary">{t.including(name)}</span>}
         </div>
-        <ActorAndTime change={change}>
+        <OperatorAndTime change={change}>
           <ChangeTenant change={change} />
-        </ActorAndTime>
+        </OperatorAndTime>
       </div>
       <Button
         type="text"

@@ -8,7 +8,7 @@ import { OperatorName } from './diff-lists.tsx';
 import type { PersonChange } from './period-changes.ts';
 import { diffTexts } from './texts.ts';
 
-const KINDS = ['joined', 'transferred', 'edited', 'left'] as const;
+const KINDS = ['created', 'moved', 'updated', 'deleted'] as const;
 
 interface Props {
   people: readonly PersonChange[];
@@ -20,6 +20,7 @@ interface Props {
 /** The users who were created, moved, changed or deleted in a period, and by whom. */
 export function PeopleDiff({ people, truncated, deletedDepartments }: Props) {
   const t = useTexts(diffTexts);
+  const titles = { created: t.usersCreated, moved: t.usersMoved, updated: t.usersUpdated, deleted: t.usersDeleted };
   const deletedNames = new Map(deletedDepartments.map(({ deptId, deptName }) => [deptId, deptName]));
   return (
     <>
@@ -27,7 +28,7 @@ export function PeopleDiff({ people, truncated, deletedDepartments }: Props) {
         const rows = people.filter((person) => person.kind === kind);
         return (
           rows.length > 0 && (
-            <Card key={kind} title={t[kind](rows.length)}>
+            <Card key={kind} title={titles[kind](rows.length)}>
               <ul className="item-list">
                 {rows.map((person) => (
                   <Person key={person.id} person={person} deletedNames={deletedNames} />
@@ -50,7 +51,7 @@ interface PersonProps {
 function Person({ person: { id, kind, operator, before, after }, deletedNames }: PersonProps) {
   const t = useTexts(diffTexts);
   const ids = [before?.deptId, after?.deptId].flatMap((deptId) => (deptId ? [deptId] : []));
-  const names = useDepartmentNames(kind === 'edited' ? [] : ids);
+  const names = useDepartmentNames(kind === 'updated' ? [] : ids);
   const nameOf = (deptId: number | null | undefined) =>
     deptId ? (names.get(deptId) ?? deletedNames.get(deptId) ?? `#${deptId}`) : t.noDepartment;
   const user = after ?? before;
@@ -60,7 +61,7 @@ function Person({ person: { id, kind, operator, before, after }, deletedNames }:
     <li className="changes-diff-item">
       <Link to={to}>{name}</Link>
       <OperatorName operator={operator} />
-      {kind === 'edited' ? (
+      {kind === 'updated' ? (
         <FieldChanges change={{ resource: 'user', before, after }} />
       ) : (
         <div className="changes-move">

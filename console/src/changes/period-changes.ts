@@ -29,7 +29,7 @@ export function operatorsOf(rows: readonly AuditEntry[]): Map<string, Operator> 
 
 export interface PersonChange {
   id: string;
-  kind: 'joined' | 'left' | 'transferred' | 'edited';
+  kind: 'created' | 'deleted' | 'moved' | 'updated';
   operator: Operator;
   before: User | null;
   after: User | null;
@@ -57,12 +57,12 @@ export function diffPeople(rows: readonly AuditEntry[], labels: Record<string, s
   }
   return [...people.values()].filter(
     ({ kind, before, after }) =>
-      (before || after) && (kind !== 'edited' || diffRecords(labels, before, after).length > 0),
+      (before || after) && (kind !== 'updated' || diffRecords(labels, before, after).length > 0),
   );
 }
 
 function kindOf(before: User | null, after: User | null): PersonChange['kind'] {
-  if (!before) return 'joined';
-  if (!after) return 'left';
-  return before.deptId === after.deptId ? 'edited' : 'transferred';
+  if (!before) return 'created';
+  if (!after) return 'deleted';
+  return before.deptId === after.deptId ? 'updated' : 'moved';
 }

@@ -1,7 +1,7 @@
 import type { CardNode } from './layout.ts';
 
 /** The id of the tenant's card. */
-export const TENANT_ID = '0';
+export const TENANT_CARD_ID = '0';
 
 /** A department, or the tenant at the root. Children are loaded when a card is expanded. */
 export interface Card {
@@ -12,8 +12,8 @@ export interface Card {
   /** Its own users. Undefined for the tenant, and on past days: the service does not count the users of the past. */
   userCount: number | undefined;
   /**
-   * Includes the users of all departments below it. Undefined on past days, for a branch that is too large to be counted, and
-   * for members at the root that was requested.
+   * Includes the users of all departments below it. Undefined on past days and for a branch that is too large to be counted.
+   * If the user is not an administrator, also for the requested root.
    */
   branchUserCount: number | undefined;
   disabled: boolean;

@@ -12,7 +12,7 @@ import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { uiTexts } from '../ui/texts.ts';
 import { useUrlParams } from '../ui/use-url-params.ts';
 import { Canvas } from './canvas.tsx';
-import { TENANT_ID, toCardTree } from './chart-data.ts';
+import { TENANT_CARD_ID, toCardTree } from './chart-data.ts';
 import { ExportMenu } from './export-menu.tsx';
 import { computeLayout } from './layout.ts';
 import { RootPath } from './root-path.tsx';
@@ -55,7 +55,7 @@ export default function Chart() {
 
 function ChartContent({ day }: { day: string | undefined }) {
   const t = useTexts(chartTexts);
-  const { id: root = TENANT_ID } = useParams();
+  const { id: root = TENANT_CARD_ID } = useParams();
   const [search, update] = useUrlParams();
   const levels = parseLevels(search.get('levels'));
   const {
@@ -71,7 +71,7 @@ function ChartContent({ day }: { day: string | undefined }) {
   const navigate = useNavigate();
   const administrator = useIsAdministrator();
   const layout = useMemo(() => chart && computeLayout(toCardTree(chart)), [chart]);
-  const isEmpty = chart?.root === TENANT_ID && chart.cards.size === 1;
+  const isEmpty = chart?.root === TENANT_CARD_ID && chart.cards.size === 1;
   const setRoot = (id: string) => {
     setActiveId(undefined);
     navigate({ pathname: `/chart/${id}`, search: search.toString() });
@@ -112,7 +112,7 @@ function ChartContent({ day }: { day: string | undefined }) {
         {chart && layout && !isEmpty && <ExportMenu chart={chart} layout={layout} />}
       </PageTitle>
       {day && <PastNotice day={day} onToday={showToday} />}
-      {root !== TENANT_ID && <RootPath id={root} day={day} />}
+      {root !== TENANT_CARD_ID && <RootPath id={root} day={day} />}
       {chart?.truncated && levels !== undefined && !isPlaceholderData && (
         <Alert type="info" showIcon className="margin-bottom" title={t.truncated(chart.cards.size)} />
       )}
@@ -124,7 +124,7 @@ function ChartContent({ day }: { day: string | undefined }) {
             ) : (
               <LoadError error={error} onRetry={refetch} />
             )}
-            {root !== TENANT_ID && <Link to={day ? `/chart?day=${day}` : '/chart'}>{t.showAll}</Link>}
+            {root !== TENANT_CARD_ID && <Link to={day ? `/chart?day=${day}` : '/chart'}>{t.showAll}</Link>}
           </>
         ) : !chart || !layout ? (
           <Loading />
@@ -136,7 +136,7 @@ function ChartContent({ day }: { day: string | undefined }) {
               {...{ chart, layout, activeId, loadingIds }}
               onActivate={setActiveId}
               onToggle={toggle}
-              onOpen={(id) => id !== TENANT_ID && navigate(`/departments/${id}`)}
+              onOpen={(id) => id !== TENANT_CARD_ID && navigate(`/departments/${id}`)}
             />
             <SelectionPanel
               {...{ chart, activeId, loadingIds }}

@@ -59,7 +59,7 @@ export function ExportMenu({ chart, layout }: { chart: ChartData; layout: Layout
   );
 }
 
-/** Replaces the screen while it is printed, also when the user prints with the menu of the browser. */
+/** Replaces the screen while it is printed, even if the user prints from the menu of the browser. */
 function PrintedChart({ source }: { source: ExportSource }) {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {

@@ -63,7 +63,7 @@ async function drawPart(image: HTMLImageElement, { left, top, width, height }: P
   canvas.width = Math.max(1, Math.round(width * scale));
   canvas.height = Math.max(1, Math.round(height * scale));
   const context = canvas.getContext('2d');
-  if (!context) throw new Error('The browser offers no canvas.');
+  if (!context) throw new Error('The browser could not create a canvas context.');
   // JPEG has no transparency.
   context.fillStyle = '#ffffff';
   context.fillRect(0, 0, canvas.width, canvas.height);

@@ -31,7 +31,7 @@ const MIN_LEGIBLE_SCALE = 0.4;
 const toFileName = (name: string) => name.replace(/[\\/:*?"<>|\s.]+/g, '-').slice(0, 80);
 const getFileName = ({ chart, title, t }: ExportSource) =>
   `${toFileName(title)}-${toFileName(t.title)}-${chart.day ?? getToday()}`;
-/** What a file manager, a reader or a browser shows as the title of the file. */
+/** The title of the file in file managers, PDF viewers and browsers. */
 const getDocumentTitle = ({ chart, title, t }: ExportSource) =>
   [title, t.title, ...(chart.day ? [t.endOf(chart.day)] : [])].join(' · ');
 

@@ -1,10 +1,10 @@
 import { api, type Child, type DeptNode } from '../api.ts';
 import { isApiError } from '../http.ts';
 import { endOfDay } from '../ui/day-picker.tsx';
-import { type Card, type ChartData, TENANT_ID } from './chart-data.ts';
+import { type Card, type ChartData, TENANT_CARD_ID } from './chart-data.ts';
 
 interface ChartRequest {
-  /** A department id, or TENANT_ID for the whole tenant. */
+  /** A department id, or TENANT_CARD_ID for the whole tenant. */
   rootId: string;
   tenant: { id: string; name: string };
   /** The day of the past to show; undefined: now. */
@@ -31,7 +31,7 @@ export async function readChart(request: ChartRequest, signal?: AbortSignal): Pr
     truncated: false,
   };
   const { cards } = chart;
-  const isWholeTenant = request.rootId === TENANT_ID;
+  const isWholeTenant = request.rootId === TENANT_CARD_ID;
   const rootCard = isWholeTenant
     ? createTenantCard(await readTenantName(request, signal))
     : await readRoot(request, signal);
@@ -62,22 +62,22 @@ export async function readChart(request: ChartRequest, signal?: AbortSignal): Pr
     level = expanded.flatMap(({ children = [] }) => children.map((id) => cards.get(id) as Card));
   }
   const shown = omitTenant(chart);
-  if (shown.root === TENANT_ID && request.canListUsers && !request.day)
+  if (shown.root === TENANT_CARD_ID && request.canListUsers && !request.day)
     rootCard.branchUserCount = (await api.listUsers({ pageSize: 1 }, signal)).data.total;
   return shown;
 }
 
 /** With a single top-level department, that department is the root: the tenant's card would add nothing. */
 function omitTenant(chart: ChartData): ChartData {
-  const tenant = chart.cards.get(TENANT_ID);
+  const tenant = chart.cards.get(TENANT_CARD_ID);
   const [onlyChild, ...others] = tenant?.children ?? [];
   if (!onlyChild || others.length > 0 || tenant?.next) return chart;
-  chart.cards.delete(TENANT_ID);
+  chart.cards.delete(TENANT_CARD_ID);
   return { ...chart, root: onlyChild };
 }
 
 const createTenantCard = (name: string): Card => ({
-  id: TENANT_ID,
+  id: TENANT_CARD_ID,
   kind: 'tenant',
   name,
   leader: null,

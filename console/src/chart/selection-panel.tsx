@@ -6,7 +6,7 @@ import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { getUserCounts } from './card-drawing.tsx';
-import { type ChartData, TENANT_ID } from './chart-data.ts';
+import { type ChartData, TENANT_CARD_ID } from './chart-data.ts';
 import { chartTexts } from './texts.ts';
 
 interface Props {
@@ -23,7 +23,7 @@ export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onTogg
   const t = useTexts(chartTexts);
   const card = activeId ? chart.cards.get(activeId) : undefined;
   const isDeleted = useIsDeleted(chart.day && card?.id);
-  if (!card || card.id === TENANT_ID) return null;
+  if (!card || card.id === TENANT_CARD_ID) return null;
   const facts = [card.leader ? t.leader(card.leader) : t.noLeader, ...getUserCounts(card, t)];
   if (card.disabled) facts.push(t.disabled);
   if (isDeleted) facts.push(t.deletedSince);
@@ -60,7 +60,7 @@ export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onTogg
 
 /** Whether a department of the past is deleted now. Its page says by whom, and restores it. */
 function useIsDeleted(id: string | undefined): boolean {
-  const ids = id && id !== TENANT_ID ? [id] : [];
+  const ids = id && id !== TENANT_CARD_ID ? [id] : [];
   const { data } = useQuery({
     queryKey: queryKeys.departments.batch(ids),
     queryFn: ({ signal }) => api.readDepartments(ids, signal),

@@ -70,7 +70,7 @@ export const chartTexts = defineTexts({
     noLeader: 'No leader',
     more: 'Show more departments',
     loading: 'Loading…',
-    findDepartment: 'Find a department',
+    findDepartment: 'Search departments',
     findPlaceholder: 'Select a root department',
     path: 'Path',
     levels: 'Levels to expand',

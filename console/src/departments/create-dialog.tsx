@@ -97,7 +97,7 @@ export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Pro
             {t.createAndAddAnother}
           </Button>
           <Button type="primary" onClick={() => submit(false)} loading={create.isPending}>
-            {t.save}
+            {t.createConfirm}
           </Button>
         </div>
       }

@@ -21,7 +21,7 @@ export interface RowMenuActions {
 interface Props {
   menu: OpenMenu | undefined;
   actions: RowMenuActions;
-  /** Gets the focus back. */
+  /** The id of the tree, which gets the focus back when the menu closes. */
   treeId: string;
   onClose: () => void;
 }

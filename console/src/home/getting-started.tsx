@@ -15,7 +15,7 @@ export function GettingStarted() {
     );
   const steps = [
     { to: '/departments', name: t.createDepartment, hint: t.createDepartmentHint },
-    { to: '/people?person=new', name: t.addUsers, hint: t.addUsersHint },
+    { to: '/people?person=new', name: t.createUsers, hint: t.createUsersHint },
     { to: '/tenants', name: t.createTenant, hint: t.createTenantHint },
   ];
   return (

@@ -51,7 +51,7 @@ function OverviewContent({ overview }: { overview: Overview }) {
         {administrator && (
           <>
             <Figure name={t.users} value={overview.users} to="/people" />
-            {/* Without child tenants, the list of tenants has only the own one. The tasks say when that one expires. */}
+            {/* Without child tenants, the list contains only the user's own tenant. The to-do list says when that expires. */}
             {overview.tenantsBelow > 0 && (
               <>
                 <Figure name={t.tenants} value={overview.tenantsBelow} to="/tenants" />

@@ -110,7 +110,7 @@ function ImportContent({ kind, tenantId }: { kind: ImportKind; tenantId: string 
       </Card>
     );
   const { file, preview } = chosen;
-  const isNothing = preview.created + preview.changed + preview.moved === 0;
+  const hasNothingToImport = preview.created + preview.changed + preview.moved === 0;
   return (
     <Card title={t.preview(file.name)} extra={<Button onClick={restart}>{t.otherFile}</Button>}>
       <Counts counts={preview} />
@@ -134,11 +134,13 @@ function ImportContent({ kind, tenantId }: { kind: ImportKind; tenantId: string 
         />
       )}
       {!preview.hasHeader && <Alert type="warning" showIcon title={t.noHeader} className="margin-bottom" />}
-      {preview.invalid === 0 && isNothing && <Alert type="info" showIcon title={t.nothing} className="margin-bottom" />}
+      {preview.invalid === 0 && hasNothingToImport && (
+        <Alert type="info" showIcon title={t.nothing} className="margin-bottom" />
+      )}
       {preview.table.length < preview.rows && <p className="secondary">{t.onlyFirst(preview.table.length)}</p>}
       <PreviewTable preview={preview} />
       <div className="form-actions">
-        <Button type="primary" disabled={preview.invalid > 0 || isNothing} onClick={() => apply.mutate(file)}>
+        <Button type="primary" disabled={preview.invalid > 0 || hasNothingToImport} onClick={() => apply.mutate(file)}>
           {t.apply}
         </Button>
       </div>

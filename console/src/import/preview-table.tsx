@@ -18,7 +18,7 @@ export function PreviewTable({ preview }: { preview: ImportPreview }) {
     area?.setAttribute('role', 'region');
     area?.setAttribute('aria-label', t.table);
   }, [t]);
-  // On a phone they would cover the other columns.
+  // On a phone, fixed columns would cover the others.
   const fixed = useIsPhone() ? {} : ({ fixed: 'left' } as const);
   return (
     <Table<Row>

@@ -12,7 +12,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Creates or edits a key. After one was created, it shows the key, which cannot be read again. */
+/** Creates or edits a key. After creating one, it shows the key, which cannot be read again. */
 export function KeyDialog({ apiKey, onClose }: Props) {
   const t = useTexts(keyFormTexts);
   return (

@@ -44,7 +44,7 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
     if (!original) return api.addKey({ ...record, below: values.below });
     const { keyId } = original.data;
     const outcome = await saveOrResolve<Key>({
-      // The version that the form is based on, also if it was restored from a draft.
+      // The version that the form is based on, even if it was restored from a draft.
       etag: form.getFieldValue('etag') ?? original.etag,
       save: (ifMatch) => api.updateKey({ ...record, status: values.status, keyId }, ifMatch),
       read: () => api.readKey(keyId),

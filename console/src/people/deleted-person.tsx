@@ -19,7 +19,7 @@ export function DeletedPerson({ id, tenantId, error }: Props) {
   const t = useTexts(personTexts);
   const { data, isFetching } = useRecordHistory({ resource: 'user', id, tenantId });
   const deletion = data?.pages[0]?.data.rows.find(({ action }) => action === 'deleted');
-  // A user who has just been deleted may have a history from before.
+  // Right after a deletion, the cached history does not contain it yet. Wait for the refetch.
   if (data && !deletion && !isFetching) return <NotFound />;
   return (
     <>

@@ -9,7 +9,7 @@ import { OperatorLink } from '../ui/operator.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { personTexts } from './person-texts.ts';
 
-/** The audit log shows all of them. */
+/** A link leads to the other logins in the audit log. */
 const MAX_SHOWN = 5;
 
 /** The last logins of a user, failed ones too, and who has ended their sessions. */

@@ -88,7 +88,7 @@ export function CreatedNotice({
       />
       <div className="tenants-created-actions">
         {username && <Button onClick={() => copy(loginText, t.copied)}>{t.copy}</Button>}
-        {!username && <Link to={`/people?tenantId=${tenant.tenantId}`}>{t.addUser}</Link>}
+        {!username && <Link to={`/people?tenantId=${tenant.tenantId}`}>{t.createUser}</Link>}
         <Button
           type="primary"
           onClick={() => {

@@ -53,7 +53,7 @@ export const fieldTexts = defineTexts({
     invalidJson: (error: string) => `JSON 无效：${error}`,
     characters: (count: number) => `${count} 个字符`,
     wantsAdministrator: '现在创建管理员',
-    withoutAdministrator: '没有管理员时，该租户无人可以登录。之后可以在“人员”中添加用户。',
+    withoutAdministrator: '没有管理员时，该租户无人可以登录。之后可以在“人员”中新建用户。',
     username: '用户名',
     usernameRequired: '请输入用户名',
     password: '密码',
@@ -113,7 +113,7 @@ export const fieldTexts = defineTexts({
     characters: (count: number) => (count === 1 ? '1 character' : `${count} characters`),
     wantsAdministrator: 'Create an administrator now',
     withoutAdministrator:
-      'Without an administrator, nobody can log in to this tenant. You can add users later on the People screen.',
+      'Without an administrator, nobody can log in to this tenant. You can create users later on the People screen.',
     username: 'User name',
     usernameRequired: 'Enter a user name',
     password: 'Password',

@@ -22,7 +22,7 @@ export function formatDates({ startTime, endTime }: Period, t: TenantsTexts): st
   return endTime ? t.until(endTime) : t.always;
 }
 
-/** When the period starts or ends, in days. */
+/** The date on which the period starts, or how many days are left until its end or have passed since. */
 export function PeriodStatus({ tenant }: { tenant: Period & { status: '0' | '1' } }) {
   const t = useTexts(tenantsTexts);
   return (

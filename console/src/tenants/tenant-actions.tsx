@@ -114,7 +114,7 @@ function useDeleteTenant(tenant: ListedTenant, restoreFocus: () => void) {
     successMessage: t.deleted,
     invalidates: affectedBy.tenantLists,
     onSuccess: () => {
-      // The screen of the deleted tenant refetches it when the user comes back to it, but not before it closes.
+      // Refetch the tenant when the user opens its screen again, but not while the screen is still open.
       void queryClient.invalidateQueries({ queryKey: queryKeys.tenants.detail(tenant.id), refetchType: 'none' });
       if (isMounted()) navigate('/tenants');
     },

@@ -25,7 +25,7 @@ export function TenantTable(props: TableProps) {
   return Grid.useBreakpoint().md === false ? <PhoneList {...props} /> : <DesktopTable {...props} />;
 }
 
-/** Whether the table is not wider than its place. */
+/** Whether the window is wide enough to show the table without horizontal scrolling. */
 const wideScreen = createMediaQueryStore('(min-width: 1280px)');
 
 function DesktopTable({ rows, loading, sortedByEnd, onSortByEnd }: TableProps) {

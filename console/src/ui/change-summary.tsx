@@ -27,13 +27,13 @@ export function ChangeSummary({ change, children }: { change: AuditEntry; childr
         )}
         <ResourceLink change={change} />
       </div>
-      <ActorAndTime change={change}>{children}</ActorAndTime>
+      <OperatorAndTime change={change}>{children}</OperatorAndTime>
     </div>
   );
 }
 
 /** Who made a change, and when. */
-export function ActorAndTime({ change, children }: { change: AuditEntry; children?: ReactNode }) {
+export function OperatorAndTime({ change, children }: { change: AuditEntry; children?: ReactNode }) {
   const { name, account } = useOperator(change);
   return (
     <div className="secondary">
@@ -75,7 +75,7 @@ function ResourceLink({ change }: { change: AuditEntry }) {
   const notice = getNotice(change);
   const tenants = useTenantsByCode([notice?.tenantId ?? null]);
   const name = recordedName || users.get(Number(resourceId)) || `#${resourceId}`;
-  // The user who logs in is the author of the change. Sessions may be ended by somebody else.
+  // The user who logs in is the operator of the change. Sessions may be ended by somebody else.
   if (resource === 'login' && action !== 'ended') return null;
   const path = notice
     ? getNoticePath(notice, ownTenantId, tenants.get(notice.tenantId)?.id)

@@ -15,7 +15,7 @@ interface Props {
   renderActions?: (quota: Quota) => ReactNode;
 }
 
-/** The quotas of one tenant. On phones, the cells of a row are below each other. */
+/** The quotas of one tenant. On phones, the cells of a row are stacked. */
 export function QuotaList({ quotas, pathOf, renderActions }: Props) {
   const t = useTexts(usageTexts);
   const nameOf = useQuotaName();

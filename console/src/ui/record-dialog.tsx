@@ -31,7 +31,7 @@ interface Props<Row, Created> {
   onClose: () => void;
 }
 
-/** Creates or edits a record. After one with a secret was created, it shows the secret. */
+/** Creates or edits a record. After creating one with a secret, it shows the secret. */
 export function RecordDialog<Row, Created>({
   record,
   queryKey,

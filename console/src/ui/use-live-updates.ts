@@ -13,7 +13,10 @@ import { reloadTrees } from './tree-reloads.ts';
 /** Changes that arrive within COLLECT_MS cause one refetch, and many changes, such as an import, one per MIN_INTERVAL_MS. */
 const COLLECT_MS = 200;
 const MIN_INTERVAL_MS = 2000;
-/** How often the session of a member is checked. Members may not read the stream, which would show that it has ended. */
+/**
+ * How often the session of a member is checked. Administrators learn from the stream that their session has ended, but members
+ * may not read it.
+ */
 const CHECK_MS = 30_000;
 
 const AFFECTED: Partial<Record<Change['resource'], readonly QueryKey[]>> = {

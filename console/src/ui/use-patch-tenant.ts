@@ -48,7 +48,7 @@ export function usePatchTenant<F extends Field>(options: Options<F>) {
             await patch(value, ifMatch);
           } catch (error) {
             if (!isApiError(error, 'CHANGED_MEANWHILE')) throw error;
-            // Other fields may have changed: the patch keeps them. Ask only if it is this one.
+            // The patch keeps changes of other fields. Ask the user only if this field has changed.
             const current = await api.readTenant(id);
             if (current.data[field] !== original.data[field]) throw error;
             await patch(value, current.etag);

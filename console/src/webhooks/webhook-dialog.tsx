@@ -20,7 +20,7 @@ export function useWebhookForm() {
   };
 }
 
-/** Creates or edits a webhook. After one was created, it shows the secret, which cannot be read again. */
+/** Creates or edits a webhook. After creating one, it shows the secret, which cannot be read again. */
 export function WebhookDialog() {
   const t = useTexts(webhookFormTexts);
   const { webhook, close } = useWebhookForm();

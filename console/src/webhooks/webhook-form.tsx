@@ -43,7 +43,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
     if (!original) return api.addWebhook({ ...record, below: values.below });
     const { id } = original.data;
     const outcome = await saveOrResolve<Webhook>({
-      // The version that the form is based on, also if it was restored from a draft.
+      // The version that the form is based on, even if it was restored from a draft.
       etag: form.getFieldValue('etag') ?? original.etag,
       save: (ifMatch) => api.updateWebhook({ ...record, id }, ifMatch),
       read: () => api.readWebhook(id),

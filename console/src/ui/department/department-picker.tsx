@@ -63,7 +63,7 @@ export function DepartmentMultiPicker({ value = [], onChange, ...props }: Multip
   return <Picker {...props} multiple value={value} onChange={(deptIds) => onChange?.(deptIds)} />;
 }
 
-/** Attributes of the text field: antd's are those of a list. */
+/** ARIA attributes of the text field. While its popup shows a tree, they replace antd's, which are those of a listbox. */
 const FieldAria = createContext<AriaAttributes>({});
 
 function Field(props: ComponentProps<'input'>) {

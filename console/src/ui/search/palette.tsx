@@ -15,7 +15,7 @@ import { searchTexts } from './texts.ts';
 
 const DELAY_MS = 120;
 const MAX_TEXT = 100;
-const HITS_OF_A_KIND = 6;
+const MAX_HITS_PER_KIND = 6;
 
 /** One line of the results. */
 interface Item {
@@ -178,7 +178,7 @@ function useResults(text: string) {
   const q = useDebouncedValue(trimmed, DELAY_MS);
   const { data, isFetching, error } = useQuery({
     queryKey: queryKeys.search(q),
-    queryFn: ({ signal }) => api.search({ q, limit: HITS_OF_A_KIND }, signal),
+    queryFn: ({ signal }) => api.search({ q, limit: MAX_HITS_PER_KIND }, signal),
     enabled: q !== '',
     // Until the next results arrive, the list stays as it is.
     placeholderData: keepPreviousData,

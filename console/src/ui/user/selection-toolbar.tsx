@@ -9,7 +9,7 @@ import './user.css';
 
 interface Props {
   users: User[];
-  /** The console does not read the departments of another tenant, so its users cannot be moved here. */
+  /** False for the users of another tenant: the console does not read its departments, so it cannot offer a target. */
   canMove: boolean;
   /** The department whose members are listed. They can leave it. */
   department?: BulkAction['department'];
@@ -48,7 +48,7 @@ export function SelectionToolbar({ users, canMove, department, onAction, onClear
   );
 }
 
-/** Tells the table how far below the bar its header has to stay. In a narrow window, the bar has several lines. */
+/** Tells the table the height of the bar, below which its header sticks. In a narrow window, the bar has several lines. */
 function useHeightVariable() {
   const bar = useRef<HTMLDivElement>(null);
   useEffect(() => {

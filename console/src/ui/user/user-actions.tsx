@@ -14,7 +14,7 @@ interface Props {
   user: User;
   onEdit: (user: User) => void;
   onAction: (action: BulkAction) => void;
-  /** The console does not read the departments of another tenant, so its users cannot be moved here. */
+  /** False for the users of another tenant: the console does not read its departments, so it cannot offer a target. */
   canMove: boolean;
   /** The department whose members are listed. They can leave it. */
   department?: BulkAction['department'];

@@ -20,7 +20,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Creates or edits a user. After a user was created, it shows their password, which cannot be read again. */
+/** Creates or edits a user. After creating a user, it shows their password, which cannot be read again. */
 export function UserDialog({ person, tenantId, deptId, onSaved, onClose }: Props) {
   const t = useTexts(formTexts);
   const actionTexts = useTexts(bulkActionTexts);

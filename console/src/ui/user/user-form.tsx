@@ -62,7 +62,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
     const { userId } = original.data;
     const names = new Map<number, string>();
     const outcome = await saveOrResolve<User>({
-      // The version that the form is based on, also if it was restored from a draft.
+      // The version that the form is based on, even if it was restored from a draft.
       etag: form.getFieldValue('etag') ?? original.etag,
       save: (ifMatch) => api.updateUser({ ...record, userId }, ifMatch),
       read: async () => {

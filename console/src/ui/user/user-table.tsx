@@ -19,7 +19,10 @@ interface Props {
   loading: boolean;
   /** The console does not read the departments of another tenant, so they are not shown. */
   ownTenant: boolean;
-  /** The department whose members are listed: its column shows their other departments, and the table has fewer columns. */
+  /**
+   * The department whose members are listed. The department column then shows their other departments, and the table has
+   * fewer columns.
+   */
   deptId?: number;
   /** The user who leads that department. */
   leaderId?: number | null;
