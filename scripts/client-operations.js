@@ -99,8 +99,8 @@ export function renderOperations(source, types) {
 /** @param {Document} document @param {string} method @param {string} path @param {Operation} operation */
 function rowOf(document, method, path, operation) {
   const parameters = parametersOf(document, operation);
-  const places = parameters.filter((parameter) => parameter.in !== 'header').map(({ name }) => name);
-  if (new Set([...places, 'body']).size <= places.length)
+  const names = parameters.filter((parameter) => parameter.in !== 'header').map(({ name }) => name);
+  if (new Set([...names, 'body']).size <= names.length)
     throw new Error(`${operation.operationId} has two parameters with the same name, or one that is called body.`);
   const [, success] = successOf(document, operation);
   const types = Object.keys(success.content ?? {});

@@ -23,7 +23,10 @@ export interface CallOptions {
   idempotencyKey?: string | undefined;
   /** The `etag` of the record that the write is based on. The call fails with CHANGED_MEANWHILE if it has changed since. */
   ifMatch?: string | undefined;
-  /** Each attempt fails if no response begins within this time. Default: no limit. */
+  /**
+   * Each attempt fails if its response has not arrived completely within this time. Of a stream or a file, only the headers
+   * have to arrive. Default: no limit.
+   */
   timeoutMs?: number | undefined;
   /** Lets the request complete even if the page is closed meanwhile. */
   keepalive?: boolean | undefined;

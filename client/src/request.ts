@@ -24,7 +24,8 @@ export function urlOf({ path }: Operation, params: Params): string {
 function pathSegment(name: string, value: unknown): string {
   const segment = [value ?? ''].flat().map((part) => encodeURIComponent(textOf(part)));
   const text = segment.join(',');
-  if (segment.includes('') || text === '' || /^\.{1,2}$/.test(text)) throw new TypeError(`${name} is required.`);
+  if (segment.includes('') || text === '' || /^\.{1,2}$/.test(text))
+    throw new TypeError(`${name} must not be empty, "." or "..".`);
   return text;
 }
 

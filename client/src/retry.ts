@@ -3,7 +3,7 @@ import { ApiError, NetworkError } from './errors.ts';
 /** A request that failed with a temporary error, and that can safely be sent again. */
 export interface Failure {
   error: ApiError | NetworkError;
-  /** How often the request has been sent. */
+  /** How many times the request has been sent. */
   attempts: number;
   /** Milliseconds since the call began. */
   elapsedMs: number;
@@ -16,7 +16,7 @@ export interface Failure {
 export type RetryPolicy = (failure: Failure) => Promise<boolean>;
 
 export interface RetryOptions {
-  /** How often a request is sent again. Default: 4. */
+  /** The maximum number of retries. Default: 4. */
   maxRetries?: number;
   /** The first pause after a network error; each further one is twice as long. Default: 500. */
   minDelayMs?: number;

@@ -151,7 +151,8 @@ function recordOf({ method, routeOptions, params, body, token }: FastifyRequest)
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
   if (method === 'POST') {
     const { externalId } = { ...(body as object) } as Record<string, unknown>;
-    // A creation may wait for an import that has inserted the same external id. Together they must leave room for other writes.
+    // A creation may wait for an import that has inserted the same external id. All creations with external ids count as one
+    // record, so that waiting ones do not take all write slots of the tenant.
     return externalId == null ? undefined : `${path} with external id`;
   }
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.
@@ -213,7 +214,7 @@ export async function loadKey(tx: Tx, token: ApiKeyCredentials): Promise<Caller>
 
 /**
  * Checks API keys that were refused before, in a transaction that uses the share of the client's address. So a flood of requests
- * with a refused key uses nothing of its tenant's share. A key that is accepted again gets on with its request.
+ * with a refused key uses nothing of its tenant's share. If the key is accepted again, the request proceeds.
  */
 export function checkRefusedKeys(app: App, db: Database): void {
   app.addHook('preHandler', (request, _reply, done) => {

@@ -33,7 +33,7 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
       request.token = cached;
       return admit();
     }
-    // Until the token is verified, the request counts for its address.
+    // Until the token is verified, the request counts against the share of its address.
     const error = loadShedder.admit(request, reply);
     if (error) return done(error);
     const read: Promise<VerifiedToken | ApiKeyCredentials> =

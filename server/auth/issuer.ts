@@ -15,7 +15,7 @@ export function createIssuer(
   { issuer, host, port }: Pick<Config, 'issuer' | 'host' | 'port'>,
   listeningPort: () => number | undefined,
 ): Issuer {
-  // Nobody can connect to the address that stands for all interfaces, so name the one that always works on this machine.
+  // Clients cannot use the wildcard address, so name the one that always works on this machine.
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
   const address = `http://${net.isIPv6(name) ? `[${name}]` : name}`;
   return { configured: issuer, url: () => issuer || `${address}:${listeningPort() ?? port}` };

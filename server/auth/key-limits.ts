@@ -41,7 +41,10 @@ export class KeyLimit {
     this.freshUntil = this.now() + FRESH_MS;
   }
 
-  /** Whether the limit should be read again before a request is rejected. A flood of them reads it once a second. */
+  /**
+   * Whether the limit should be read again before a request is rejected. A flood of rejected requests reads it at most once a
+   * second.
+   */
   get isStale(): boolean {
     return this.now() >= this.freshUntil;
   }

@@ -16,8 +16,8 @@ export const OWASP_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, paral
 const HASHING = { concurrency: 2, maxWaiting: 200 };
 
 /**
- * A login in progress uses the database and hashes. The others wait before they use either. At most 100 logins are in
- * progress or waiting.
+ * A login in progress queries the database and hashes a password. The others wait before they do either. At most 100 logins
+ * are in progress or waiting.
  */
 const LOGINS = { concurrency: 4, maxWaiting: 96 };
 

@@ -26,7 +26,7 @@ export const loginOrigin = (request: FastifyRequest): LoginOrigin => ({
   requestId: request.id,
 });
 
-/** Hooks of the login, for clients that use the same path in another form (ruoyi-api/login.ts). */
+/** Hooks of the login, for clients that send other fields to the same path (ruoyi-api/login.ts). */
 export type LoginHooks = Pick<RouteShorthandOptions, 'onRequest' | 'preValidation' | 'preHandler' | 'errorHandler'>;
 
 /** The routes that require no access token. */

@@ -11,7 +11,7 @@ import { hashSecret, UUID_PATTERN } from './tokens.ts';
 
 /**
  * Ends the sessions of users because of a change of their accounts, such as a new password. Their tokens are rejected from the
- * next request on. The ledger has that change, so it records nothing here.
+ * next request on. The ledger has that change, so nothing is recorded here.
  */
 export const endSessionsOf = (tx: Tx, tenantId: string, userIds: string[], exceptSession: string | null = null) =>
   deleteSessionsOf(tx, tenantId, userIds, exceptSession);

@@ -40,7 +40,7 @@ export async function runBackup(args: string[], { environment, print, signal }: 
     print('It contains password hashes, signing keys and the secrets of webhooks: store it as safely as the database.');
     return 0;
   } catch (error) {
-    const message = signal.aborted ? 'it was interrupted' : (error as Error).message;
+    const message = signal.aborted ? 'the backup was interrupted' : (error as Error).message;
     print(`The database was not backed up: ${message.replace(/\.$/, '')}.`);
     return String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS') ? 1 : 2;
   }

@@ -76,7 +76,7 @@ export const COMMANDS = {
       ['--from mysql://user@host:3306/ry-vue --preview', 'shows what would be done, and writes nothing'],
       [
         '--from postgres://user@host:5432/ry-vue',
-        'imports, or continues an import; --report <directory> says where the report is written',
+        'imports, or continues an import; --report folder says where the report is written',
       ],
     ],
     run: () => import('./import-ruoyi.ts'),

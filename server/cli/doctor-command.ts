@@ -152,9 +152,9 @@ async function attempt(check: string, found: string, assert: () => Promise<unkno
   }
 }
 
-export function checkClock({ aheadMs, exactToMs }: { aheadMs: number; exactToMs: number }): Finding {
-  const found = `the database is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'} (± ${exactToMs} ms)`;
-  if (Math.abs(aheadMs) - exactToMs <= MAX_CLOCK_DIFFERENCE_MS) return { check: 'clock', found };
+export function checkClock({ aheadMs, uncertaintyMs }: { aheadMs: number; uncertaintyMs: number }): Finding {
+  const found = `the database is ${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead'} (± ${uncertaintyMs} ms)`;
+  if (Math.abs(aheadMs) - uncertaintyMs <= MAX_CLOCK_DIFFERENCE_MS) return { check: 'clock', found };
   return problem(
     'clock',
     found,
@@ -184,7 +184,7 @@ async function checkBloat(sql: Sql, facts: { autovacuum: boolean; transactionAge
       problem(
         'bloat',
         `the oldest transaction id is ${facts.transactionAge} transactions old; at 2^31 PostgreSQL stops`,
-        'Run: vacuum (freeze), and end transactions and replication slots that prevent it.',
+        'End transactions and drop replication slots that hold back vacuum, then run: vacuum (freeze)',
       ),
     );
   return findings.length > 0 ? findings : [{ check: 'bloat', found: 'no table has many dead rows' }];

@@ -14,7 +14,7 @@ const USAGE = `Specify the database of RuoYi-Vue-Plus 5.x:
   ${callOf('import-ruoyi', '--from mysql://user@host:3306/ry-vue --preview')}    shows what would be done, and writes nothing
   ${callOf('import-ruoyi', '--from postgres://user@host:5432/ry-vue')}           imports, or continues an import
 
-The password is read from RUOYI_PASSWORD if the URL has none. --report <directory> says where the report is written.`;
+The password is read from RUOYI_PASSWORD if the URL has none. --report folder says where the report is written.`;
 
 /** A mistake in the arguments, which the operator can correct. */
 class UsageError extends Error {}
@@ -28,7 +28,7 @@ export async function importRuoyi(
     return await run(args, environment, print);
   } catch (error) {
     const isUsageError = error instanceof UsageError;
-    print(isUsageError ? error.message : `The import ended: ${explain(error)} Run it again to continue.`);
+    print(isUsageError ? error.message : `The import stopped: ${explain(error)} Run it again to continue.`);
     return isUsageError ? 1 : 2;
   }
 }

@@ -16,7 +16,7 @@ const usage = () => `Specify a backup, or a folder with backups:
   ${callOf('restore', '--from folder --until 2026-11-17T12:00:05Z')}
       and the archived changes until that time; \`--until latest\`: all archived changes
 
---wal-archive folder is the archive, if it is not the one of BANYAN_WAL_ARCHIVE. --replace moves an existing database aside.
+--wal-archive folder reads the archive from this folder instead of BANYAN_WAL_ARCHIVE. --replace moves an existing database aside.
 --timeline number follows this timeline instead of the newest one. --ignore-errors restores even if the verification finds errors.`;
 
 /** A mistake in the arguments, which the operator can correct. */
@@ -32,7 +32,7 @@ export async function runRestore(args: string[], terminal: BackupTerminal): Prom
       terminal.print(error.message);
       return 1;
     }
-    const message = terminal.signal.aborted ? 'it was interrupted' : (error as Error).message;
+    const message = terminal.signal.aborted ? 'the restore was interrupted' : (error as Error).message;
     terminal.print(`The database was not restored: ${message.replace(/\.$/, '')}.`);
     return 2;
   }
@@ -51,7 +51,7 @@ async function restore(args: Arguments, { environment, print, signal }: BackupTe
   const walArchive = args.walArchive ? path.resolve(args.walArchive) : config.walArchive;
   if (until !== undefined && !walArchive) {
     throw new StartupError(
-      '--until needs the archive: set BANYAN_WAL_ARCHIVE as the service did, or add --wal-archive',
+      '--until needs the archive: set BANYAN_WAL_ARCHIVE to the folder that the service used, or add --wal-archive',
     );
   }
   const backup = findBackup(path.resolve(args.from), until);
@@ -159,7 +159,7 @@ async function findErrors(
   const ledger = await verifyLedger(owner, { ledgerDays, anchor });
   if (ledger.errors.length === 0) {
     print(
-      `  ${ledger.changes} changes in ${ledger.tenants} ledgers. The ledger is intact and contains that of the backup.`,
+      `  ${ledger.changes} changes in ${ledger.ledgers} ledgers. All ledgers are intact and match the hashes in the backup.`,
     );
   }
   return [...errors, ...ledger.errors];

@@ -23,13 +23,13 @@ try {
   const config = readConfig(readEnvironment());
   const ledgerDays = config.ledgerDays === 'keep' ? 'keep' : Number(config.ledgerDays);
   const time = new Date().toISOString();
-  const { tenants, changes, removed, heads, errors } = await withOwnerConnection(config, (owner) =>
+  const { ledgers, changes, removed, heads, errors } = await withOwnerConnection(config, (owner) =>
     verifyLedger(owner, { ledgerDays, anchor, progress: print }),
   );
   for (const error of errors) print(error);
   const archived = removed > 0 ? ` ${removed} archived changes have been removed from the archive.` : '';
   const compared = anchor ? ` It was compared with the anchor of ${anchor.time}.` : '';
-  const summary = `${changes} changes in ${tenants} ledgers.${archived}${compared}`;
+  const summary = `${changes} changes in ${ledgers} ledgers.${archived}${compared}`;
   if (errors.length === 0) {
     print(`${summary} The ledger is intact.`);
     if (values.anchor) process.stdout.write(`${JSON.stringify(createAnchor(time, heads, key))}\n`);

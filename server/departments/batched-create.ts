@@ -21,7 +21,7 @@ type Item = PendingItem<
 >;
 
 /** How many departments one transaction creates. While other tenants are active, they must not wait long for it. */
-const BATCH_SIZES = { alone: 100, shared: 20 };
+const BATCH_SIZES = { onlyActiveTenant: 100, otherTenantsActive: 20 };
 
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
@@ -77,7 +77,7 @@ export function createDepartmentCreator({
   // A transaction mostly waits for the disk, so several run concurrently. One slot of the tenant is left for other writes.
   const maxInFlight = Math.max(1, db.writes.perTenant - 1);
   const maxBatchSize = (tenantId: string) =>
-    db.activeTenants.othersActiveMs(tenantId) > 0 ? BATCH_SIZES.shared : BATCH_SIZES.alone;
+    db.activeTenants.othersActiveMs(tenantId) > 0 ? BATCH_SIZES.otherTenantsActive : BATCH_SIZES.onlyActiveTenant;
   const createInBatch = createBatcher(run, {
     maxInFlight,
     maxBatchSize,

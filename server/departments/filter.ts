@@ -27,7 +27,10 @@ export const searchOf = (filter: DeptFilter): Search => ({
   underId: filter.underId === undefined || idOf(filter.underId) === '0' ? null : idOf(filter.underId),
 });
 
-/** A search for both parts of an external id finds one department at most; undefined: it is another search. */
+/**
+ * Returns the external id of a search that names both of its parts, which finds at most one department. Returns undefined for any
+ * other search.
+ */
 export const externalIdOf = ({ source, externalId }: Search) =>
   source !== null && externalId !== null ? { index: 0, source, externalId } : undefined;
 

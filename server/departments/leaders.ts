@@ -4,7 +4,7 @@ import { apiError } from '../http/errors.ts';
 import { idOf, jsonId } from '../http/fields.ts';
 import { lockLeadersForShare } from './queries.ts';
 
-/** The users who led departments at a time, by id: their name, or null if they were deleted. */
+/** The users who led departments at a point in time, by id: their name, or null if they were deleted. */
 export type Leaders = ReadonlyMap<number, string | null>;
 
 /**

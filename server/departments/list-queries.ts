@@ -24,8 +24,8 @@ const sortKeys = {
   deptName: (tx: Tx) => ({ key: tx`d.dept_name collate "C"`, text: tx`d.dept_name`, type: tx`text` }),
   createTime: (tx: Tx) => ({ key: tx`d.create_time`, text: exactTime(tx, tx`d.create_time`), type: tx`timestamptz` }),
   updateTime: (tx: Tx) => {
-    // Departments that were never updated sort before all others. Under row security the planner does not trust coalesce(), so
-    // it would not use the index to find where the page begins.
+    // Departments that were never updated sort before all others. Under row-level security the planner does not trust
+    // coalesce(), so it would not use the index to find where the page begins.
     const key = tx`(case when d.update_time is null then '-infinity'::timestamptz else d.update_time end)`;
     return { key, text: tx`coalesce(${exactTime(tx, tx`d.update_time`)}, '-infinity')`, type: tx`timestamptz` };
   },

@@ -128,7 +128,7 @@ export type DeptIds = Static<typeof DeptIds>;
 export const DeptBatch = Type.Object({
   rows: Type.Array(Dept, { description: 'In the order of `ids`; an id that is sent twice is returned twice' }),
   missing: Type.Array(
-    Type.Unsafe<number | string>({ type: ['integer', 'string'], description: 'A string above 2^53−1' }),
+    Type.Unsafe<number | string>({ type: ['integer', 'string'], description: 'A string if it is greater than 2^53−1' }),
     {
       description: 'Ids that do not exist, are deleted or belong to another tenant, in the order of `ids`',
     },
@@ -143,7 +143,8 @@ export const MembersQuery = {
       type: 'string',
       enum: ['move', 'delete'],
       description:
-        'move: to `toDeptId`. delete: those whose main department is deleted; others only leave it. Omitted: departments with users are not deleted.',
+        '`move`: moves the users to `toDeptId`. `delete`: deletes those whose main department it is; the others only leave it. ' +
+        'Omitted: departments with users are not deleted',
     }),
   ),
   toDeptId: Type.Optional(QueryId('With users=move: the department to which the users are moved')),

@@ -30,7 +30,7 @@ export const Entitlements = Type.Object(
     startTime: text,
     endTime: orNull(Type.String({ description: 'The last day' })),
     menuIds: Type.Array(Type.Unsafe<number | string>({ type: ['integer', 'string'] }), {
-      description: "Menus of the tenant's package; a string above 2^53−1",
+      description: "Menus of the tenant's package; an id greater than 2^53−1 is a string",
     }),
     ruleBo: Tenant.properties.ruleBo,
     quotas: Quotas,

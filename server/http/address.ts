@@ -30,7 +30,7 @@ const withoutPort = (ip: string): string =>
 export function isNetwork(text: string): boolean {
   const [address = '', bits = '0', ...rest] = text.split('/');
   const maxBits = { 4: 32, 6: 128 }[net.isIP(address)] ?? -1;
-  // An interface, as in fe80::1%eth0, is not part of a network.
+  // A zone, as in fe80::1%eth0, is not part of a network.
   return /^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= maxBits && rest.length === 0 && !text.includes('%');
 }
 

@@ -9,8 +9,8 @@ import type { TrackedResponse } from './tracked-response.ts';
 import { isRejectedUpload } from './uploads.ts';
 
 /**
- * How many connections the operating system keeps until they are accepted. More than the 511 of Node.js: if they overflow, Linux
- * lets clients connect and resets some of the connections later.
+ * The length of the operating system's queue of connections that are not accepted yet. Longer than the 511 of Node.js: if the
+ * queue overflows, Linux lets clients connect and resets some of the connections later.
  */
 export const BACKLOG = 4_096;
 
@@ -310,7 +310,7 @@ const countArrivingBytes = ({ current, socket, readBefore }: Connection): number
 
 /**
  * Counts the bytes that the operating system has taken. `writableLength` of a socket does not change until the whole of a
- * large response is sent, which takes long for a slow client; net.Socket uses the same figures for its own timeout.
+ * large response is sent, which takes a long time for a slow client; net.Socket uses the same figures for its own timeout.
  */
 function countSentBytes(socket: Socket): number {
   const handle = (socket as { _handle?: { bytesWritten: number; writeQueueSize: number } | null })._handle;

@@ -11,7 +11,7 @@ interface Group {
   activeMembers: number;
 }
 
-/** A tenant, or an address without a token. */
+/** A tenant, or the address of callers without a token. */
 export class Member implements Releasable {
   readonly name: string;
   group: Group;

@@ -6,12 +6,15 @@ const scientific = {
   en: 'is in scientific notation and has lost digits. Format the cell as text and enter it again',
 };
 
-/** What is wrong with the value of a field, completed by the name of the field. Schemas refer to these by `x-problem`. */
+/**
+ * What is wrong with the value of a field. Messages begin with the name of the field, followed by one of these texts. Schemas
+ * refer to them by `x-problem`.
+ */
 export const problems = {
   text: { zh: '不能包含 NUL 或不成对的代理字符', en: 'must not contain NUL or unpaired surrogates' },
   long: {
-    zh: '必须是 0 到 9007199254740991 之间的整数，或对应的数字字符串',
-    en: 'must be an integer from 0 to 9007199254740991, as a number or a string of digits',
+    zh: '必须是 0 到 9007199254740991 之间的整数，或不超过 9223372036854775807 的数字字符串',
+    en: 'must be an integer from 0 to 9007199254740991, or a string of digits up to 9223372036854775807',
   },
   otherId: { zh: '必须与路径中的编号一致', en: 'must be the id in the path' },
   id: { zh: '必须是不超过 19 位的数字', en: 'must consist of 1 to 19 digits' },

@@ -11,7 +11,7 @@ import type { TrackedResponse } from './tracked-response.ts';
 
 /** How often throughput is measured. */
 const INTERVAL_MS = 100;
-/** The limit of requests in flight: as many as five intervals complete. Further requests would only wait. */
+/** The limit of requests in flight: as many as the process completes in five intervals. Further requests would only wait. */
 const LIMIT_INTERVALS = 5;
 /**
  * Rejecting costs time too, and many clients retry at once. So an interval allows one rejection for every four requests that
@@ -30,7 +30,7 @@ export class LoadShedder {
   private readonly subscribers = new FairShares();
   private readonly subscriptions: Subscriptions;
   private readonly topLevelTenants: TopLevelTenants;
-  private readonly rejections = paceRejections();
+  private readonly rejections = createRejectionLimiter();
   private readonly timer: NodeJS.Timeout;
   private limit: number;
   private isLimitReached = false;
@@ -125,7 +125,7 @@ export class LoadShedder {
 export const trackedResponse = ({ raw }: FastifyReply): TrackedResponse => raw as unknown as TrackedResponse;
 
 /** Pauses connections whose rejections exceed the limit of an interval, and resumes the first of them in each interval. */
-function paceRejections() {
+function createRejectionLimiter() {
   const paused = new Set<Socket>();
   let rejected = 0;
   let max = REJECTIONS.minPerInterval;

@@ -85,7 +85,7 @@ export function shareComponents(generated: GeneratedDocument): object {
     components.responses.Error ??= anyError;
     responses[status] = { $ref: '#/components/responses/Error', description } as Generated;
   }
-  // Linters expect a response for errors of the client.
+  // Linters expect a response for client errors (4xx).
   for (const { responses } of operationsOf(document)) {
     if (!Object.keys(responses).some((status) => status.startsWith('4')) && responses.default)
       responses[400] = responses.default;
@@ -137,7 +137,7 @@ function shareFields(value: unknown, components: Components): void {
 const FIELD_REFERENCE_BYTES = '{"$ref":"#/components/schemas/"}'.length;
 
 /** Errors that fewer operations share have a response that allows all codes, with those of the operation in its description. */
-const MIN_USES_OF_ERRORS = 5;
+const MIN_USES_OF_ERRORS = 8;
 const anyError = {
   description: 'The operation lists its codes',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },

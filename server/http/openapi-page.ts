@@ -83,11 +83,12 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 const introduction = `
-Every response has the envelope \`{code, msg, data}\`, except files, event streams and those of OAuth operations, and the header
-\`X-Request-Id\`: quote it when you report a problem. An error has its HTTP status as \`code\`, a message in \`msg\` (Chinese, or English
-if \`Accept-Language\` prefers it; \`Content-Language\` says which), and in \`data\` a stable error code, \`reason\`, with its details. With
-\`Accept: application/problem+json\` errors are problem details (RFC 9457, schema \`Problem\`). The response \`default\` lists the errors
-that all operations share, of all statuses; the others list those of the operation.
+Every response has the header \`X-Request-Id\`: quote it when you report a problem. Every response except files, event streams
+and those of OAuth operations has the envelope \`{code, msg, data}\`. An error has its HTTP status as \`code\`, a message in \`msg\`
+(Chinese, or English if \`Accept-Language\` prefers it; \`Content-Language\` says which), and in \`data\` a stable error code,
+\`reason\`, with its details. With \`Accept: application/problem+json\` errors are problem details (RFC 9457, schema
+\`Problem\`). The response \`default\` lists the errors that all operations share, of all statuses; the others list those of the
+operation.
 
 Administrators have all permissions; members have \`dept:read\`, and may manage their own account.
 

@@ -102,7 +102,7 @@ export function responses(
   const statusOf = (code: ErrorCode) => errorCatalog[code][0];
   const statuses = [...new Set(listed.map(statusOf))].sort((a, b) => a - b);
   const declare = (status: number | 'default', codes: ErrorCode[], ownCodes: ErrorCode[]) => ({
-    // In the order of the catalogue, so that operations with the same errors share a response.
+    // In the order of the catalog, so that operations with the same errors share a response.
     'x-errors': { status, kind, codes: errorCodes.filter((code) => codes.includes(code)), own: ownCodes, alternative },
   });
   return {

@@ -269,8 +269,8 @@ function problemOf({ keyword, params, parentSchema }: ErrorObject): Record<Langu
     case 'minItems':
       return { zh: `至少 ${params.limit} 项`, en: `must have at least ${params.limit} items` };
     case 'enum': {
-      const allowed = (params.allowedValues as unknown[]).filter((value) => value !== null).join(', ');
-      return { zh: `只能是：${allowed}`, en: `must be one of: ${allowed}` };
+      const allowed = (params.allowedValues as unknown[]).filter((value) => value !== null);
+      return { zh: `只能是：${allowed.join('、')}`, en: `must be one of: ${allowed.join(', ')}` };
     }
   }
   const own = (parentSchema as { 'x-problem'?: keyof typeof problems } | undefined)?.['x-problem'];

@@ -70,12 +70,12 @@ export const wordCell =
   (cell, header) => {
     const value = valueOfWord(words, cleanCode(readText(cell, header)));
     if (value !== undefined) return value;
-    const list = (language: 'zh' | 'en') =>
+    const list = (language: 'zh' | 'en', separator: string) =>
       Object.values<Words[string]>(words)
         .map((word) => word[language])
-        .join(', ');
+        .join(separator);
     throw apiError('INVALID_FIELD', {
       field: header,
-      problem: { zh: `只能是：${list('zh')}`, en: `must be one of: ${list('en')}` },
+      problem: { zh: `只能是：${list('zh', '、')}`, en: `must be one of: ${list('en', ', ')}` },
     });
   };

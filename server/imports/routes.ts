@@ -81,7 +81,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
           tags: [importer.tag],
           operationId: importer.operationId,
           summary: importer.summary,
-          description: 'xlsx or csv. `apply` writes all rows or none, as one batch that `changeId` reverts.',
+          description: 'xlsx or csv. `apply` writes all rows or none, as one batch. To revert it, revert `changeId`.',
           consumes: ['multipart/form-data'],
           headers: writeHeaders,
           querystring: ImportQuery,

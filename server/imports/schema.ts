@@ -90,5 +90,6 @@ export type ImportResult = Static<typeof ImportResult>;
 
 export const ImportEvents = Type.String({
   description:
-    'If `Accept` names it: events `progress` with `{done, total}`, at the end `result` or `refused` with the envelope',
+    'With `Accept: text/event-stream`: events `progress` with `{done, total}`, finally `result` or `refused` ' +
+    'with the envelope',
 });

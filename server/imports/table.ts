@@ -31,8 +31,8 @@ const MAX_ROWS_ABOVE = 20;
 const MAX_HEADER_ROWS = 3;
 
 /**
- * Finds the header, and the columns by it. Without a header the columns are in the order of the template. At least one of
- * `keys` must be present: without them, rows do not identify their records.
+ * Finds the header row, and the columns that it names. Without a header row the columns are in the order of the template. At
+ * least one of `keys` must be present: without them, rows do not identify their records.
  */
 export function toTable<Row>(
   sheet: readonly SheetRow[],
@@ -122,7 +122,7 @@ function rowsBelow<Row>(sheet: readonly SheetRow[], { index: last, columns }: He
 
 const textAt = (cells: readonly SheetCell[], index: number): string => textOf(cells[index]).trim();
 
-/** Throws if another column has the same header and other contents. Those of a merged range have the same contents. */
+/** Throws if another column has the same header but different contents. Columns of a merged range have the same contents. */
 function assertNotRepeated<Row>(
   { index, text = '', repeatedAt = [] }: FoundColumn<Row>,
   all: readonly FoundColumn<Row>[],

@@ -43,7 +43,7 @@ const readers = {
   externalId: idCell(externalIdFields.externalId.schema),
 };
 
-/** Further departments of a user, as in a bulk creation. */
+/** Additional departments of a user, as in a bulk creation. */
 const MAX_FURTHER = 20;
 const MAX_PATH_NAMES = 1_000;
 

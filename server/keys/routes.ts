@@ -99,7 +99,7 @@ export function keyRoutes(app: App, { db }: Dependencies): void {
         ...shared,
         operationId: 'updateKey',
         summary: 'Replace the settings of an API key',
-        description: 'The key itself and `below` stay.',
+        description: 'The key itself and `below` do not change.',
         headers: conditionalWriteHeaders,
         body: KeyUpdate,
         response: responses('authenticated', {

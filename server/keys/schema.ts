@@ -57,7 +57,7 @@ export type KeyRecord = Static<typeof KeyRecord>;
 
 const further = Type.Object({
   prefix: Type.String({ description: 'The first characters of the key', examples: ['byk_3fA9xQ'] }),
-  lastUsedTime: orNull(Type.String({ description: 'Exact to a minute; null: never used' })),
+  lastUsedTime: orNull(Type.String({ description: 'Accurate to the minute; null: never used' })),
   lastUsedAddress: orNull(Type.String()),
   ...auditFields,
 });

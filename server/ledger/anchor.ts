@@ -9,7 +9,7 @@ export interface Head {
 }
 
 /**
- * The heads of all ledgers at a time. An attacker who can write to the tables can rewrite a whole chain. Only a copy of its
+ * The heads of all ledgers at about `time`. An attacker who can write to the tables can rewrite a whole chain. Only a copy of its
  * head that is kept out of their reach reveals it.
  */
 export interface Anchor {

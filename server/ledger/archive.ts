@@ -6,13 +6,14 @@ import { listLedgers, withinLedger } from './owner-scope.ts';
 export const RETRY_DAYS = 3;
 
 const BATCH_SIZE = 2_000;
-/** A version of a tenant's record may be half a megabyte large. */
+/** A version of a tenant's record may be as large as half a megabyte. */
 const VERSIONS_BATCH_SIZE = 50;
 
 /**
- * Moves changes older than `days` to the archive if a later change of the same record is that old too, so that the state at
- * the start of the remaining history is complete. Changes that a webhook has not delivered yet stay, because the archive may
- * be emptied. Small transactions keep writers from waiting. Returns the number of moved changes, also when `signal` aborts.
+ * Moves logins older than `days` to the archive, and other changes if a later change of the same record is that old too, so
+ * that the state at the start of the remaining history is complete. Changes that a webhook has not delivered yet stay, because
+ * the archive may be emptied. Small transactions keep writers from waiting. Returns the number of moved changes, even if
+ * `signal` aborts.
  */
 export async function archiveLedger(owner: Sql, days: number, signal?: AbortSignal): Promise<number> {
   const [{ cutoff }] = await owner<[{ cutoff: Date }]>`select now() - ${days} * interval '1 day' as cutoff`;

@@ -40,7 +40,7 @@ export interface FeedRange {
 
 /**
  * Reads the changes after a position in a tenant's ledger, in the order of their commits. It writes nothing: `isBehind`
- * says that all positions have been read, but committed changes have no position yet. Then the caller has to seal the ledger
+ * says that all positions have been read, but some committed changes have no position yet. Then the caller has to seal the ledger
  * and read again.
  */
 export async function readChanges(

@@ -55,14 +55,14 @@ export const latestChange = (
     ${resource === 'user' ? tx`and c.action <> 'password changed'` : tx``}
   order by c.resource_id desc, c.change_id desc limit 1`;
 
-/** Returns the row of a record at a time, or undefined if the record did not exist then. */
+/** Returns the row of a record at a point in time, or undefined if the record did not exist then. */
 export const readStoredAt = async (tx: Tx, tenantId: string, resource: Resource, id: string, time: PointInTime) => {
   const [row] = await tx<{ after: StoredRow | null }[]>`
     ${latestChange(tx, tenantId, resource, tx`${bigintOf(id)}::bigint`, time)}`;
   return row?.after ?? undefined;
 };
 
-/** Returns the id of the last change of a record. One of a batch is enough to revert all of it. */
+/** Returns the id of the last change of a record. The id of any change of a batch is enough to revert the whole batch. */
 export const readLatestChangeId = async (tx: Tx, tenantId: string, resource: Resource, id: string): Promise<number> => {
   const [row] = await tx<[{ changeId: number }]>`
     select change_id as "changeId" from changes

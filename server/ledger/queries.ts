@@ -36,7 +36,7 @@ export const sealChanges = async (tx: Tx, tenantId: string, maxRows: number): Pr
 interface LedgerEnd {
   /** The last position. */
   last: number;
-  /** Whether committed changes have no position yet. */
+  /** Whether some committed changes have no position yet. */
   hasUnsealed: boolean;
 }
 

@@ -30,7 +30,7 @@ export function ledgerRoutes(
 ): void {
   const { db } = deps;
   const { seal, sealAll } = createSealer(db);
-  const order = createPositionAssigner(db);
+  const assignPositions = createPositionAssigner(db);
   const read = async (
     request: FastifyRequest,
     page: { after: number; limit: number; tenantId: string | undefined; below: boolean },
@@ -44,7 +44,7 @@ export function ledgerRoutes(
     // A caller whose write has been acknowledged must find it. The first read has checked the caller's permission, so only
     // callers with that permission cause the ledger to be sealed.
     const tenantId = page.tenantId ?? request.token.tenantId;
-    if (page.below) await order();
+    if (page.below) await assignPositions();
     // `latest` must not be a position within a large write that was committed before.
     else if (page.after === LATEST) await sealAll(tenantId, Number(first.next));
     else await seal(tenantId);
@@ -65,7 +65,8 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'In commit order: the changes in a tenant and of the tenant records of its descendants. Send `next` as the next `after`. With `wait` (long polling) the response waits for a change.',
+          'Returns the changes in a tenant and of the tenant records below it, in commit order. Send ' +
+          '`next` as the next `after`. With `wait` (long polling) the response waits for a change.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),
       },

@@ -44,7 +44,7 @@ const shownRecords: Record<Resource, object> = {
   quota: Type.Object(
     {
       quota: Type.String(),
-      total: orNull(Type.Integer({ description: 'null: in `quotaBo` of the tenant' })),
+      total: orNull(Type.Integer({ description: 'null: the total is in `quotaBo` of the tenant' })),
       period: Type.String(),
       pooled: Type.Boolean(),
     },
@@ -58,7 +58,7 @@ const shownRecords: Record<Resource, object> = {
       total: orNull(Type.Integer()),
       used: orNull(Type.Integer()),
       endTime: orNull(Type.String({ description: 'The last day of service' })),
-      days: orNull(Type.Integer({ description: 'Days left at most: 30, 7 or 1' })),
+      days: orNull(Type.Integer({ description: 'At most this many days are left: 30, 7 or 1' })),
     },
     { 'x-component': 'Notice' },
   ),
@@ -69,7 +69,7 @@ const change = {
   time: Type.String({ format: 'date-time', description: 'ISO 8601 with microseconds' }),
   by: Type.String({
     description:
-      'Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, or the service itself',
+      'Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, or a notice',
   }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
   tenantId: Type.Optional(Type.String({ description: 'With `below`: the tenant of the change' })),
@@ -93,7 +93,7 @@ const variantName = (resource: Resource) => `${resource[0]?.toUpperCase()}${reso
 
 const { resource: _resource, before: _before, after: _after, ...common } = change;
 
-/** The document has a schema for each kind of record: then generated types know the record in `before` by `resource`. */
+/** The document has a schema for each kind of record, so that generated types can narrow `before` and `after` by `resource`. */
 const variants = RESOURCES.map((resource) => {
   const state = { anyOf: [shownRecords[resource], { type: 'null' }] };
   const own = { resource: { type: 'string', const: resource }, before: state, after: state };
@@ -135,7 +135,7 @@ export const PageCursor = { ...Cursor, pattern: '^[0-9]{0,18}$' };
 export const asOf = Type.Optional(
   Type.String({
     ...DateTime,
-    description: `Returns the state at this time, which must not be in the future. ${TIME_FORMAT}`,
+    description: `The state at this time, not in the future. ${TIME_FORMAT}`,
   }),
 );
 export const AsOf = Type.Object({ asOf });
@@ -145,7 +145,7 @@ const tenantId = TenantQuery.properties.tenantId;
 const below = Type.Optional(
   Type.Boolean({
     default: false,
-    description: 'Includes all descendant tenants; the cursors are separate from those without it',
+    description: 'Includes all descendant tenants. Do not mix its cursors with others',
   }),
 );
 
@@ -216,8 +216,8 @@ export const AuditFilter = Type.Object({
   by: Type.Optional(Text(150, 'Exact user name')),
   byPart: Type.Optional(Text(50, 'Part of the user name, case-insensitive')),
   requestId: Type.Optional(Text(64)),
-  from: Type.Optional(Type.String({ ...DateTime, description: 'From this time on, as for `asOf`' })),
-  to: Type.Optional(Type.String({ ...DateTime, description: 'Before this time, as for `asOf`' })),
+  from: Type.Optional(Type.String({ ...DateTime, description: 'From this time on; see `asOf`' })),
+  to: Type.Optional(Type.String({ ...DateTime, description: 'Before this time; see `asOf`' })),
   tenantId,
   below: Type.Optional(
     Type.Boolean({

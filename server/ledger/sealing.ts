@@ -80,7 +80,7 @@ export function startSealing(app: App, db: Database): void {
     failures.set(tenantId, error.message);
     app.log.error({ err: error, ...(tenantId && { tenantId }) }, 'ledger could not be sealed');
   };
-  const sealAll = async () => {
+  const sealRound = async () => {
     const tenantIds = await db.use((sql) => tenantsWithUnsealedChanges(sql, last, MAX_LEDGERS));
     last = tenantIds.length < MAX_LEDGERS ? '' : String(tenantIds.at(-1));
     for (const tenantId of tenantIds) {
@@ -96,5 +96,9 @@ export function startSealing(app: App, db: Database): void {
     await assignPositions(db);
     failures.delete('');
   };
-  startPeriodicJob(app, { intervalMs: app.timing.sealMs, run: sealAll, onError: (error) => reportFailure('', error) });
+  startPeriodicJob(app, {
+    intervalMs: app.timing.sealMs,
+    run: sealRound,
+    onError: (error) => reportFailure('', error),
+  });
 }

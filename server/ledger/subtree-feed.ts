@@ -46,14 +46,14 @@ export async function assignPositions(db: Database): Promise<void> {
  * run.
  */
 export function createPositionAssigner(db: Database): () => Promise<void> {
-  const order = createBatcher<undefined, void>(
+  const assignShared = createBatcher<undefined, void>(
     async (_key, batch) => {
       await assignPositions(db);
       for (const { resolve } of batch) resolve();
     },
     { maxInFlight: 1, maxBatchSize: Number.MAX_SAFE_INTEGER },
   );
-  return () => order('', undefined);
+  return () => assignShared('', undefined);
 }
 
 /** Throws unless the caller may read the descendants of their tenant. */
@@ -62,8 +62,8 @@ export function assertCanActInDescendants({ canActInDescendants }: Caller): void
 }
 
 /**
- * Reads the changes of a subtree after a position. It writes nothing: `isBehind` says that all positions have been read, but
- * committed changes of any tenant have no position yet. Then the caller has to assign positions and read again.
+ * Reads the changes of a subtree after a position. It writes nothing: `isBehind` says that all positions have been read, but some
+ * committed changes, of whatever tenant, have no position yet. Then the caller has to assign positions and read again.
  */
 export async function readSubtreeChanges(
   tx: Tx,

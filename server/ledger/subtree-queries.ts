@@ -17,7 +17,7 @@ export const orderChanges = async (tx: Tx, maxRows: number): Promise<number> => 
 interface OrderEnd {
   /** The last position. */
   last: number;
-  /** Whether committed changes of any tenant have no position yet. */
+  /** Whether some committed changes, of whatever tenant, have no position yet. */
   hasUnordered: boolean;
 }
 

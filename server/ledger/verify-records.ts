@@ -10,7 +10,7 @@ export interface Retention {
   firstKept: number | null;
 }
 
-/** Reads from which time on the settings keep every change. */
+/** Reads the time from which the settings keep every change. */
 export async function readRetention(owner: Sql, ledgerDays: number | 'keep'): Promise<Retention> {
   // Ids are assigned in the order of time, except in long transactions. So they tell the age of a change that was removed
   // from the archive.

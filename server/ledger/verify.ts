@@ -11,7 +11,7 @@ import {
 } from './verify-records.ts';
 
 interface Verification {
-  tenants: number;
+  ledgers: number;
   changes: number;
   /** Archived changes that are no longer in the archive. Their seals remain, so the chain can still be verified. */
   removed: number;
@@ -37,7 +37,7 @@ export async function verifyLedger(
   owner: Sql,
   { ledgerDays = 'keep', anchor, progress = () => {} }: VerifyOptions = {},
 ): Promise<Verification> {
-  const verification: Verification = { tenants: 0, changes: 0, removed: 0, heads: [], errors: [] };
+  const verification: Verification = { ledgers: 0, changes: 0, removed: 0, heads: [], errors: [] };
   const retention = await readRetention(owner, ledgerDays);
   const anchored = new Map(anchor?.heads.map((head) => [head.tenantId, head]));
   verification.errors.push(...(await findPathErrors(owner)));
@@ -55,8 +55,8 @@ export async function verifyLedger(
       if (tenantId !== 'none') for (const error of await findRecordErrors(tx, tenantId, retention)) report(error);
     });
     anchored.delete(tenantId);
-    verification.tenants++;
-    if (verification.tenants % 100 === 0) progress(`${verification.tenants} tenants, ${verification.changes} changes`);
+    verification.ledgers++;
+    if (verification.ledgers % 100 === 0) progress(`${verification.ledgers} ledgers, ${verification.changes} changes`);
   }
   for (const { tenantId } of anchored.values()) verification.errors.push(`Tenant ${tenantId}: the ledger is missing.`);
   return verification;

@@ -12,7 +12,7 @@ export interface QuotaNotice {
 export const insertQuotaNotices = (tx: Tx, tenantId: string, notices: QuotaNotice[]) =>
   tx`select record_quota_notices(${tenantId}, ${JSON.stringify(notices)}::text::json)`.execute();
 
-/** The day at a time, or today by the clock of the database, in the configured time zone. */
+/** The day of `now`, or today by the clock of the database, in the configured time zone. */
 const dayOf = (sql: Sql | Tx, now: Date | undefined) =>
   sql`coalesce(${now?.toISOString() ?? null}::text::timestamptz, clock_timestamp())::date`;
 

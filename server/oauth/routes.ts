@@ -93,7 +93,7 @@ export async function oauthRoutes(app: App, deps: OAuthDependencies): Promise<vo
         body: TokenRequest,
         response: oauthResponses(IssuedToken, { errors: [400, 401] }),
       },
-      // The load shedder has counted the request for its address by now, as it does with logins.
+      // The load shedder has counted the request against the share of its address by now, as it does with logins.
       preHandler: [
         async (request) => {
           const credentials = readCredentials(request.headers.authorization, request.body);

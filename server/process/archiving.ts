@@ -9,7 +9,10 @@ const DAY_MS = 86_400_000;
 /** How long a shutdown waits for a running archiver that does not react, for example because it is still connecting. */
 const STOP_MS = 2_000;
 
-/** Moves changes, and uses of quotas, older than this many days to the archive, now and once a day. Returns a function that stops it. */
+/**
+ * Moves changes that were superseded more than `days` days ago, and uses of quotas older than that, to the archive, now and once
+ * a day. Returns a function that stops it.
+ */
 export function startArchiving(target: Target, days: number, print: (line: string) => void): () => Promise<void> {
   let running: Promise<void> | undefined;
   const stopping = new AbortController();

@@ -41,7 +41,7 @@ export function openBackups(
     const checkedAt = now();
     const newest = await removeOldBackups(server, folder.path, backupKeep, checkedAt);
     const dueIn = newest ? newest.getTime() + everyMs - checkedAt : 0;
-    // The clock may be set, and a timer runs for at most 24 days.
+    // The system clock may be changed meanwhile, and a timer runs for at most 24 days.
     if (dueIn > 0) return Math.min(dueIn, everyMs, HOUR_MS);
     const name = new Date().toISOString().replaceAll(':', '-');
     const { time } = await takeBackup(server, { to: `${folder.path}/${name}`, version, signal });
@@ -55,7 +55,7 @@ export function openBackups(
       const pauseMs = await runOnce(count).catch((error: Error) => {
         if (signal.aborted) return 0;
         count('failed');
-        print(`The scheduled backup failed, and is retried: ${error.message}`);
+        print(`The scheduled backup failed and will be retried: ${error.message}`);
         return retryMs;
       });
       await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
@@ -89,7 +89,7 @@ export function watchArchive(
         from pg_stat_archiver`;
       if (row.isFailing && row.failures > reported) {
         print(
-          `PostgreSQL cannot archive ${row.segment} in ${walArchive}, and retries. Its log has the cause (postgres/log in the data folder)`,
+          `PostgreSQL cannot archive ${row.segment} in ${walArchive}, and retries. Its log has the cause (postgres/log in the data directory)`,
         );
       }
       reported = row.failures;

@@ -34,7 +34,7 @@ async function main(processOptions: ProcessOptions, stop: AbortSignal): Promise<
     // Print this before listening: the account exists now, and its password is never shown again.
     if (first) print(describeFirstAdministrator(first));
     const user = chooseServiceUser(db.embedded, config.databaseUrl, print);
-    const startJobs = prepareJobs(config, db, processOptions, progress);
+    const startJobs = prepareJobs(config, db, processOptions, print);
     const server = await listen({ ...config, adminPassword: '' }, db, processOptions, { stop, user });
     if (user) dropPrivileges(user, print);
     const stopJobs = startJobs(server);
@@ -133,7 +133,7 @@ function explain(error: Error & { code?: string; port?: number }): string {
     return ` HOST is not an address of this machine: ${error.message}`;
   // The database was there a moment ago: a failover during the start, for example.
   if (isFatal(error) || isStandby(error) || isConnectionLost(error.code ?? ''))
-    return ` The database is unavailable (${error.code}): ${error.message}. Start again.`;
+    return ` The database is unavailable (${error.code}): ${error.message}. Start the service again.`;
   return `\n${error.stack ?? error}`;
 }
 

@@ -14,7 +14,7 @@ interface Worker {
   onMessage(listener: (message: WorkerMessage) => void): void;
 }
 
-/** The part of the parent. `ready` has the workers that serve requests at present. */
+/** The parent's side. `ready` has the workers that currently serve requests. */
 export async function startWorkerMetrics(
   db: Database,
   timing: Timing,
@@ -64,7 +64,7 @@ export async function startWorkerMetrics(
   };
 }
 
-/** The part of a worker: it asks its parent for the metrics of all workers. */
+/** A worker's side: it asks its parent for the metrics of all workers. */
 export function createRemoteScrape(request: () => void): {
   scrape: Scrape;
   receiveScrape: (text: string | null) => void;

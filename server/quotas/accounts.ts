@@ -30,7 +30,7 @@ export async function readAccountsLeft(
 }
 
 /**
- * Throws if a tenant that has moved or was restored brings more users into a pool than are left. Pools of `former` tenants
+ * Throws if a tenant that has moved or was restored brings more users into a pool than it has room for. Pools of `former` tenants
  * had these users before, so they are not checked. The transaction has assumed the tenant.
  */
 export async function assertAccountsFit(

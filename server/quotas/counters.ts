@@ -108,11 +108,11 @@ function consumeOrReserveOne(
   const counted = counters.filter((counter) => counter.quota === quota);
   const own = counted.find((counter) => counter.tenantId === tenantId);
   if (!own) return apiError('QUOTA_NOT_FOUND', { quota });
-  const empty = [own, ...counted].find((counter) => !hasRoom(counter, amount));
-  if (empty) {
+  const full = [own, ...counted].find((counter) => !hasRoom(counter, amount));
+  if (full) {
     // Callers below a pool must not learn whose it is, nor its numbers.
-    const isVisible = empty === own || visible.includes(empty.tenantId);
-    return apiError('QUOTA_EXHAUSTED', { ...numbersOf(own), ...(isVisible ? { tenantId: empty.tenantId } : {}) });
+    const isVisible = full === own || visible.includes(full.tenantId);
+    return apiError('QUOTA_EXHAUSTED', { ...numbersOf(own), ...(isVisible ? { tenantId: full.tenantId } : {}) });
   }
   const { moment: time } = own;
   const entry = { quota, amount, subject, time, ...actorOf(caller) };

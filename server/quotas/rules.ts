@@ -34,7 +34,7 @@ import {
 } from './schema.ts';
 
 /**
- * Reads the quotas of a tenant that the transaction sees: the six of its `quotaBo`, then further ones by name, including those
+ * Reads the quotas of a tenant that the transaction sees: the six of its `quotaBo`, then the others by name, including those
  * that only a tenant above has and shares, which have no limit of their own. `left` is -1 without a limit.
  */
 export async function readQuotas(tx: Tx, tenantId: string, now?: Now): Promise<Quota[]> {
@@ -63,7 +63,7 @@ export async function readQuotasBelow(
   };
 }
 
-/** Reads what was used of the six quotas of `quotaBo`; null: nothing was ever counted. */
+/** Reads what was used of each quota of a tenant, by name; null: nothing was ever counted. */
 export async function readUsedOfTenant(tx: Tx, tenantId: string): Promise<Record<string, number | null>> {
   const rows = await readState(tx, tenantId, undefined);
   return Object.fromEntries(rows.map(({ quota, used, isCounted }) => [quota, isCounted ? used : null]));
@@ -126,7 +126,7 @@ async function lockOpen(tx: Tx, tenantId: string, id: string, amount: number | n
 const ownOf = (counters: Counter[], tenantId: string) =>
   counters.find((counter) => counter.tenantId === tenantId) as Counter;
 
-/** Reverses a use in the counters whose period is still the same. */
+/** Refunds a use in the counters whose period is still the same. */
 export async function refundUse(tx: Tx, caller: Caller, id: string, now: Now): Promise<CountedUse> {
   const { tenantId } = caller;
   const use = await lockUse(tx, tenantId, id);

@@ -40,7 +40,7 @@ export type QuotaNumbers = Static<typeof QuotaNumbers>;
 
 const settings = {
   period: Type.Unsafe<Period>({ type: 'string', enum: [...PERIODS] }),
-  pooled: Type.Boolean({ description: 'Uses of the tenants below count against it too' }),
+  pooled: Type.Boolean({ description: 'Uses by descendant tenants count against it too' }),
 };
 const further = Type.Object({
   ...settings,
@@ -86,7 +86,7 @@ export const QuotaInput = Type.Object(
     total: optional(Total),
     period: optional(settings.period),
     pooled: optional(settings.pooled),
-    used: optional(Type.Integer({ ...LongOut, description: 'Used before; only on creation' })),
+    used: optional(Type.Integer({ ...LongOut, description: 'What was already used; only when the quota is created' })),
   },
   { 'x-component': 'QuotaInput', examples: [{ total: 10_000, period: 'month', pooled: true }] },
 );
@@ -141,7 +141,10 @@ export const UsageFilter = Type.Object({
 });
 export type UsageFilter = Static<typeof UsageFilter>;
 
-/** Sums of uses that were not refunded. Of the last five fields, a row has the one that `by` names; null: none. */
+/**
+ * Sums of uses that were not refunded. Of the last five fields, a row has the one that `by` names; null: none, or a user or key
+ * of an ancestor tenant that the reader must not see.
+ */
 export const Usage = Type.Array(
   Type.Object(
     {

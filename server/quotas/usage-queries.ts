@@ -70,7 +70,7 @@ const singleUses = (tx: Tx, tenantId: string, search: UseSearch): Fragment => tx
     where u.refund_time is null ${search.from === null ? tx`` : tx`and u.day >= ${search.from}::text::date`}
       ${search.to === null ? tx`` : tx`and u.day <= ${search.to}::text::date`})`;
 
-/** The sums that a response is made of, and its further column. */
+/** The sums that a response is made of, and the column for `by`. */
 function sumsBy(
   tx: Tx,
   { tenantId, ownTenantId }: Reader,
@@ -113,7 +113,10 @@ export const sumUses = (
     from ${sums} s group by ${groups} order by ${groups} limit ${limit}`;
 };
 
-/** Sums what the counters of a tenant have counted, by the tenants that used it: the tenant and, with `below`, those below its pools. */
+/**
+ * Sums what the counters of a tenant have counted, grouped by the tenants whose uses these are: the tenant itself and, with
+ * `below`, the descendants whose uses counted against its pools.
+ */
 export const sumUsesByTenant = (
   tx: Tx,
   tenantId: string,

@@ -29,8 +29,8 @@ export const externalIdFields = {
 
 /** Filters of a list. */
 export const externalIdFilters = {
-  source: Type.Optional(Type.String({ maxLength: 50, description: 'The whole `source`' })),
-  externalId: Type.Optional(Type.String({ maxLength: 200, description: 'The whole `externalId`' })),
+  source: Type.Optional(Type.String({ maxLength: 50, description: 'Exact `source`' })),
+  externalId: Type.Optional(Type.String({ maxLength: 200, description: 'Exact `externalId`' })),
 };
 
 /** The path of a record that is read by its external id. */

@@ -56,7 +56,7 @@ export function defineRecord<const F extends Fields>(fields: F) {
           ? undefined
           : (input[name as keyof F] ?? field.default),
       ) as Replacement<F>,
-    /** The fields of a record that has others too. */
+    /** Picks these fields from a record that also has others. */
     pick: (values: ValuesOf<F>): ValuesOf<F> => mapFields(fields, (_, name) => values[name]) as ValuesOf<F>,
     isEqual: (a: ValuesOf<F>, b: ValuesOf<F>): boolean => names.every((name) => a[name] === b[name]),
     /**
@@ -80,7 +80,7 @@ export function defineRecord<const F extends Fields>(fields: F) {
     columns: (alias: string, shown: { [Name in keyof F]?: string } = {}): string =>
       entries
         .map(([name, { column, type }]) => {
-          const value = shown[name] ?? stored(alias, column, type);
+          const value = shown[name] ?? columnExpression(alias, column, type);
           return `${value} as "${name}"`;
         })
         .join(', '),
@@ -117,8 +117,8 @@ export function defineRecord<const F extends Fields>(fields: F) {
   };
 }
 
-/** Reads a column as responses have it. */
-const stored = (alias: string, column: string, type: Field['type']): string =>
+/** Returns an SQL expression for a column, formatted as in responses. */
+const columnExpression = (alias: string, column: string, type: Field['type']): string =>
   type === 'date' ? `to_char(${alias}.${column}, 'YYYY-MM-DD')` : `${alias}.${column}`;
 
 const storedColumn = (row: StoredRow, { column, formerColumns = [] }: Field): string | undefined =>

@@ -17,7 +17,7 @@ export const RULES = {
   tenantDeletedHere: 'A tenant that was deleted in Banyan is not imported again.',
   noPlace: 'Banyan has no field for this value. It is only in this report.',
   noPlaceUsers: 'Banyan has no field for these values of users. They stay in RuoYi; this report counts them.',
-  text: 'A text that is too long is cut; characters that cannot be stored are removed.',
+  text: 'A text that is too long is truncated; characters that cannot be stored are removed.',
   email: 'A text that is not an email address is not imported.',
   number: 'A number that is out of range becomes the nearest one that is allowed; other text becomes the default.',
   status: 'A status other than 0 and 1 becomes 1 (disabled).',
@@ -25,15 +25,16 @@ export const RULES = {
   deptDeleted: 'A department whose del_flag is not 0 is not imported.',
   orphan: 'A department whose parent does not exist in its tenant becomes a top-level department.',
   deletedParent:
-    'A department whose parent is deleted moves to the nearest parent above that exists, otherwise to the top level.',
+    'A department whose parent is deleted moves below its nearest ancestor that exists, otherwise to the top level.',
   cycle: 'In a cycle of departments, the one with the lowest id becomes a top-level department.',
   tooDeep: 'A department deeper than BANYAN_DEPARTMENT_LEVELS moves up to the deepest level that is allowed.',
   ancestors: 'parent_id decides. A path in `ancestors` that differs from it is ignored.',
   leader: 'A leader is ignored if they were not imported as a user: leaderId stays empty.',
   userDeleted: 'A user whose del_flag is not 0 is not imported.',
   userName:
-    'A user name that is not allowed in Banyan or taken in its tenant (letter case ignored) is replaced: by itself without ' +
-    'spaces and in normal width, by name-id, or by ruoyi-id. The user with the lowest id keeps the name.',
+    'A user name that is not allowed in Banyan or taken in its tenant (letter case ignored) is replaced: by the name ' +
+    'without spaces and with full-width characters normalized (NFKC), by name-id, or by ruoyi-id. ' +
+    'The user with the lowest id keeps the name.',
   userDepartment: 'A user whose department was not imported belongs to no department.',
   password:
     'A password that is not a bcrypt hash (cost 4 to 12) cannot be used. The user is imported, and needs a new password from an administrator.',

@@ -117,7 +117,7 @@ async function importTenant(
     if (target) await writeRecords(target, plan, before, result);
     else countPreview(plan, before, result);
   } catch (error) {
-    // The tenant was deleted or disabled meanwhile, or its tree is full. Continue with the other tenants.
+    // The tenant was deleted meanwhile, or Banyan's rules reject its values. Continue with the other tenants.
     if (!(error instanceof ApiError)) throw error;
     findings.add('refused', tenant.code, `tenant ${tenant.code}`, error.text('en'));
   }

@@ -40,7 +40,10 @@ export const readImportedValues = async (
   return new Map(rows.map(({ externalId, importedValues }) => [externalId, importedValues]));
 };
 
-/** Stores the values of records. Of existing records it keeps those that this run did not read, because a table is missing. */
+/**
+ * Stores the values of records. For existing records it keeps the values that this run could not read because a table is
+ * missing.
+ */
 export const storeImportedValues = async (
   tx: Tx,
   tenantId: string,

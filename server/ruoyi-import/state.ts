@@ -2,7 +2,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Tx } from '../../db/driver.ts';
 import { readInTenant } from '../../db/tenant-scope.ts';
 import { readDepartmentsOfSource } from '../departments/members.ts';
-import { readUsersOfSource } from '../users/reads.ts';
+import { readUsersForImport } from '../users/reads.ts';
 import { readImportedValues, SOURCE } from './queries.ts';
 
 /** What Banyan has of one tenant, and what the last run imported. */
@@ -13,7 +13,7 @@ export const readState = (db: Database, tenantId: string): Promise<State> =>
 
 async function readStateIn(tx: Tx, tenantId: string) {
   const departments = [...(await readDepartmentsOfSource(tx, tenantId, SOURCE))];
-  const users = await readUsersOfSource(tx, tenantId, SOURCE);
+  const users = await readUsersForImport(tx, tenantId, SOURCE);
   return {
     departments,
     users: users.flatMap(({ externalId, ...user }) => (externalId === null ? [] : [{ ...user, externalId }])),

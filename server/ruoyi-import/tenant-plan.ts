@@ -66,7 +66,7 @@ function valuesOf(
 
 const menusOf = (menuIds: string | null): string => [...new Set(menuIds?.match(/\d+/g))].join(', ');
 
-/** Reports departments and users whose tenant is not imported, as numbers. */
+/** Reports how many departments and users belong to tenants that are not imported. */
 function reportWithoutTenant(source: Source, planned: ReadonlyMap<string, PlannedTenant>, findings: Findings): void {
   const deleted = new Set(
     source.sys_tenant.flatMap(({ tenant_id, del_flag }) => (del_flag === '0' ? [] : [tenant_id?.trim() ?? ''])),

@@ -23,7 +23,7 @@ export function readCsv(bytes: Uint8Array): SheetRow[] {
   let row = 0;
   for (const cells of parseCsvRows(text, delimiter)) {
     row++;
-    if (row > MAX_LINES) throw new ReadError('unpacked');
+    if (row > MAX_LINES) throw new ReadError('tooLarge');
     if (!stated || row > 1) collector.add(row, cells.map(decodeFormula));
   }
   return collector.rows;

@@ -5,7 +5,7 @@ export type ReadProblem =
   | 'encrypted'
   | 'oldFormat'
   | 'encoding'
-  | 'unpacked'
+  | 'tooLarge'
   | 'rows'
   | 'columns'
   | 'quote'

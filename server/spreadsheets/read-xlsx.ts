@@ -16,7 +16,7 @@ export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
   };
   const { sheets } = await readWorkbook(bytes, { sheets: isFirstVisible, readStyles }).catch((error: unknown) => {
     if (error instanceof EncryptedFileError) throw new ReadError('encrypted');
-    if (error instanceof Error && /cells\), over the/.test(error.message)) throw new ReadError('unpacked');
+    if (error instanceof Error && /cells\), over the/.test(error.message)) throw new ReadError('tooLarge');
     throw new ReadError('damaged');
   });
   const [sheet] = sheets;
@@ -40,7 +40,7 @@ export async function readXlsx(bytes: Uint8Array): Promise<SheetRow[]> {
   return collector.rows;
 }
 
-/** A number format that shows leading zeros, such as `00000000` for the numbers of employees. */
+/** A number format that shows leading zeros, such as `00000000` for employee numbers. */
 const ZERO_PADDING = /^0{2,}(?=;|$)/;
 
 /** Whether a workbook has such a format. Reading the styles of all cells takes much more memory, and few workbooks need it. */

@@ -31,7 +31,7 @@ export function readDirectory(bytes: Uint8Array): ZipEntry[] {
   const entries = view.getUint16(end + 10, true);
   let position = view.getUint32(end + 16, true);
   // Zip64 has other fields for these, and no workbook within the limits needs it.
-  if (entries > MAX_ENTRIES || position === 0xffffffff) throw new ReadError('unpacked');
+  if (entries > MAX_ENTRIES || position === 0xffffffff) throw new ReadError('tooLarge');
   let unpacked = 0;
   const found: ZipEntry[] = [];
   for (let n = 0; n < entries; n++) {
@@ -45,7 +45,7 @@ export function readDirectory(bytes: Uint8Array): ZipEntry[] {
     if (size === 0 && packedSize > 2) throw new ReadError('damaged');
     if (packedSize === 0 && (flags & HAS_DATA_DESCRIPTOR) !== 0) throw new ReadError('damaged');
     unpacked += Math.max(size, packedSize);
-    if (unpacked > MAX_UNPACKED) throw new ReadError('unpacked');
+    if (unpacked > MAX_UNPACKED) throw new ReadError('tooLarge');
     const nameLength = view.getUint16(position + 28, true);
     const name = Buffer.from(bytes.subarray(position + 46, position + 46 + nameLength)).toString('utf8');
     found.push({ name, method, packedSize, size, offset: view.getUint32(position + 42, true) });

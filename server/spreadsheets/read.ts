@@ -63,7 +63,7 @@ const runWorker = (workerData: WorkerTask, limits: ReadLimits, receive: (message
           }
         });
         // It has used up its memory.
-        worker.on('error', () => settle('unpacked'));
+        worker.on('error', () => settle('tooLarge'));
         worker.on('exit', () => settle('damaged'));
       }),
   );
@@ -94,8 +94,8 @@ const problems = {
     zh: '无法识别文件编码，请另存为 xlsx，或保存为 UTF-8 或 GBK 编码的 csv',
     en: 'its encoding is not UTF-8, UTF-16 or GBK. Save it as xlsx, or as csv in UTF-8',
   },
-  unpacked: {
-    zh: '解压后的内容过大，请删除多余的行、列、图片和格式后重试',
+  tooLarge: {
+    zh: '文件内容过大，请删除多余的行、列、图片和格式后重试',
     en: 'its content is too large. Remove unused rows, columns, images and formats',
   },
   columns: {

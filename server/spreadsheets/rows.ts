@@ -13,7 +13,7 @@ import { cleanName } from './text.ts';
 
 /** Rows above the header, and the header itself. */
 const MAX_HEADER_ROWS = 20;
-/** What an unsupported cell takes in a message in addition to its text, compared with a text. */
+/** How many characters more than a text cell an unsupported cell takes in a message. */
 const UNSUPPORTED_SIZE = 32;
 
 /**
@@ -31,13 +31,13 @@ export class RowCollector {
       if (length > MAX_CELL_LENGTH) throw new ReadError('cell');
       this.#characters += typeof cell === 'string' ? length : length + UNSUPPORTED_SIZE;
       // Check before the texts are searched for spaces.
-      if (this.#characters > MAX_CHARACTERS) throw new ReadError('unpacked');
+      if (this.#characters > MAX_CHARACTERS) throw new ReadError('tooLarge');
     }
     const last = cells.findLastIndex((cell) => !isBlank(cell));
     if (last < 0) return;
     if (last >= MAX_COLUMNS) throw new ReadError('columns');
     this.#cells += last + 1;
-    if (this.#cells > MAX_CELLS) throw new ReadError('unpacked');
+    if (this.#cells > MAX_CELLS) throw new ReadError('tooLarge');
     if (this.rows.length >= MAX_ROWS + MAX_HEADER_ROWS) throw new ReadError('rows');
     this.rows.push({ row, cells: cells.slice(0, last + 1) });
   }

@@ -20,7 +20,7 @@ const TEXTS = {
     title: 'Instructions',
     column: 'Column',
     explanation: 'Explanation',
-    note: 'Delete the example rows before you import the file. Columns may be reordered, and columns that you do not need removed; without a header row they are read in the order of the template.',
+    note: 'Delete the example rows before you import the file. You may reorder columns and remove those that you do not need. Without a header row, columns are read in the order of the template.',
   },
 } as const;
 

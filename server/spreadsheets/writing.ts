@@ -9,7 +9,7 @@ import type { Format } from './schema.ts';
 /** What a sheet is called and which columns it has. */
 export interface Sheet<Row> {
   title: Readonly<Record<Language, string>>;
-  /** The name of the file without its ending, for clients that read only ASCII. */
+  /** The name of the file without its extension, for clients that read only ASCII. */
   fileName: string;
   columns: readonly Column<Row>[];
 }
@@ -58,7 +58,7 @@ async function* mapCells(rows: AsyncIterable<CellValue[]>, map: (text: string) =
 export const csvCell = encodeFormula;
 
 /**
- * Cuts texts that are too long, and escapes what the format would decode: `_x0041_` stands for a character. A string cell is
+ * Truncates texts that are too long, and escapes what the format would decode: `_x0041_` stands for a character. A string cell is
  * never a formula, whatever it begins with.
  */
 export function xlsxCell(text: string): string {

@@ -156,7 +156,7 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'readTenant',
         summary: 'Read a tenant by its internal id',
-        description: 'The caller’s own tenant and its descendants.',
+        description: 'Only the caller’s own tenant and its descendants can be read.',
         headers: conditionalReadHeaders,
         params: IdPath,
         querystring: AsOf,

@@ -68,8 +68,8 @@ export const TenantUpdate = Type.Object(
   {
     ...extending(fields, 'TenantUpdate', internalId),
     description:
-      'Full replacement: omitted fields are cleared. An omitted `tenantParent` keeps the parent, and omitted quotas that ' +
-      `reads do not return (\`${HIDDEN_QUOTAS.join('`, `')}\`) keep their values.`,
+      'Full replacement: omitted fields get their defaults. Only `tenantParent` and the quotas that reads do not ' +
+      `return (\`${HIDDEN_QUOTAS.join('`, `')}\`) stay.`,
   },
 );
 export type TenantUpdate = Static<typeof TenantUpdate>;

@@ -137,7 +137,7 @@ export async function updateTenant(
     await assertParentInScope(tx, caller, tenantParent);
     if (await readByCode(tx, tenant.tenantId, tenantParent)) throw apiError('TENANT_CYCLE');
     const parentPath = await readPath(tx, caller.tenantId, tenantParent);
-    // Assume the moved tenant: row security then covers only its subtree, so the cost of the move depends only on its size.
+    // Assume the moved tenant: row-level security then covers only its subtree, so the cost of the move depends only on its size.
     await setTenant(tx, tenant.tenantId);
     const { level, bottom } = await readLevels(tx, tenant.tenantId);
     const deeperBy = parentPath.length + 1 - level;
@@ -229,13 +229,13 @@ export async function restoreTenant(
 }
 
 /** Parts of texts that RuoYi's front ends search for (ruoyi-api/). A tenant without a company name is found by its own. */
-type FurtherTenantFilters = Pick<TenantSearch, 'companyName' | 'contactUserName' | 'contactPhone'>;
+type RuoyiTenantFilters = Pick<TenantSearch, 'companyName' | 'contactUserName' | 'contactPhone'>;
 
 export async function listTenants(
   tx: Tx,
   caller: Caller,
   filter: TenantFilter,
-  further: FurtherTenantFilters = {},
+  further: RuoyiTenantFilters = {},
 ): Promise<Rows<ListedTenant> | CursorPage<ListedTenant>> {
   const { tenantId } = caller;
   const { limit, offset } = pageOf(filter);
@@ -295,7 +295,7 @@ export async function readTenantTree(
   { rootId, depth = MAX_DEPTH }: TreeFilter,
 ): Promise<TenantNode> {
   const root = rootId === undefined ? caller.tenantId : (await findTenant(tx, caller, rootId)).tenantId;
-  // Assume the root: row security then covers only its subtree, so the cost depends only on its size.
+  // Assume the root: row-level security then covers only its subtree, so the cost depends only on its size.
   await setTenant(tx, root);
   const rows = caller.canActInDescendants
     ? await readSubtree(tx, root, depth, MAX_TREE_SIZE + 1)

@@ -65,8 +65,9 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         operationId: 'addUsers',
         summary: 'Create users in bulk',
         description:
-          'Creates all of them or none; `departments` also requires `dept:write`. Thousands of passwords take minutes: ' +
-          '`Accept: text/event-stream` streams progress. An error has the `ref` of its row, `errors` the first 100. At most 8 MiB.',
+          'Creates all of them or none; `departments` also requires `dept:write`. Hashing passwords may take minutes: ' +
+          '`Accept: text/event-stream` streams progress. An error names the `ref` of its row; `errors` lists the ' +
+          'first 100. At most 8 MiB.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: NewUsers,

@@ -8,7 +8,7 @@ import type { User } from './schema.ts';
 export type UserSheetRow = User & {
   /** The names of the main department's path; null: no main department. */
   deptPath: string[] | null;
-  /** The paths of the further departments. */
+  /** The paths of the additional departments. */
   deptPaths: string[][];
 };
 
@@ -71,7 +71,7 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     imported: true,
     help: {
       zh: '兼任部门的路径，每行一个（单元格内换行）。',
-      en: 'The paths of further departments, one per line within the cell.',
+      en: 'The paths of the additional departments, one per line within the cell.',
     },
     show: ({ deptPaths }) => (deptPaths.length > 0 ? encodePaths(deptPaths) : null),
   },

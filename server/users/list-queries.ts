@@ -57,7 +57,7 @@ const sortKeys: Record<UserSort, (tx: Tx) => SortKey> = {
   userId: (tx) => ({ key: tx`u.user_id`, text: tx`u.user_id::text`, type: tx`bigint`, unique: true }),
   userName: (tx) => ({ key: tx`u.user_key`, text: tx`u.user_key`, type: tx`text`, unique: true }),
   nickName: (tx) => {
-    // Users without a nickname sort before all others. Under row security the planner does not trust coalesce(), so it
+    // Users without a nickname sort before all others. Under row-level security the planner does not trust coalesce(), so it
     // would not use the index to find where the page begins.
     const text = tx`case when u.nick_name is null then '' else u.nick_name end`;
     return { key: tx`(${text}) collate "C"`, text, type: tx`text` };

@@ -30,7 +30,7 @@ export async function listUsers(tx: Tx, caller: Caller, filter: UserFilter): Pro
 }
 
 /** Filters that RuoYi's front ends send (ruoyi-api/). Times have the format of `createTime`, and both ends are included. */
-interface FurtherUserFilters {
+interface RuoyiUserFilters {
   phone?: string | undefined;
   /** Only users of this department and of those below it. */
   underId?: string | undefined;
@@ -42,7 +42,7 @@ export async function readNumberedPage(
   tx: Tx,
   { tenantId }: Caller,
   filter: UserFilter,
-  { underId, ...further }: FurtherUserFilters = {},
+  { underId, ...further }: RuoyiUserFilters = {},
 ): Promise<Rows<User>> {
   const search = {
     ...searchOf(tx, tenantId, filter),

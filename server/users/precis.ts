@@ -1,7 +1,7 @@
 /**
- * The username profile of PRECIS, RFC 8265 section 3.3 (UsernameCaseMapped), on the properties of Unicode that the platform
- * knows. It is stricter in one point: the zero-width join controls, which PRECIS allows in the middle of some scripts, are
- * never allowed, because two names that differ only in them can look alike.
+ * The username profile of PRECIS, RFC 8265 section 3.3 (UsernameCaseMapped), based on the Unicode version of the platform. It is
+ * stricter in one point: the zero-width join controls, which PRECIS allows in the middle of some scripts, are never allowed,
+ * because two names that differ only in them can look alike.
  */
 
 /** Whether a name conforms to the profile. */

@@ -110,7 +110,7 @@ export const updateUser = (
   where tenant_id = ${row.tenantId} and user_id = ${bigintOf(row.userId)}`;
 
 /** Reads all existing users, and deleted ones that come from `source`. `externalId` is null for users from elsewhere. */
-export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<
+export const readForImport = (tx: Tx, tenantId: string, source: string) => tx<
   { id: string; externalId: string | null; userKey: string; deptId: string | null; isDeleted: boolean }[]
 >`
   select u.user_id::text as id, case when u.source = ${source} then u.external_id end as "externalId", u.user_key as "userKey",

@@ -13,7 +13,7 @@ import {
 } from './queries.ts';
 import type { Leader, User, UserBatch } from './schema.ts';
 
-export { readOfSource as readUsersOfSource } from './queries.ts';
+export { readForImport as readUsersForImport } from './queries.ts';
 
 /** Callers with `user:read` read any user in their scope; others only themselves. */
 export async function readUser(

@@ -155,7 +155,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'readLeaders',
         summary: 'Read the leaders of a user',
-        description: 'Of the main department and those above it, the nearest first, without the user.',
+        description: 'Leaders of the main department and of those above it, the nearest first, without the user.',
         params: IdPath,
         querystring: TenantQuery,
         response: responses('authenticated', { data: Type.Array(Leader), errors: ['OTHER_TENANT', 'USER_NOT_FOUND'] }),
@@ -175,7 +175,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'listDepartmentUsers',
         summary: 'List the users of a department',
-        description: 'With the department as `deptId` or in `deptIds`, each once, sorted by id.',
+        description: 'Users with the department as `deptId` or in `deptIds`, sorted by id.',
         params: IdPath,
         querystring: DeptUserFilter,
         response: responses('authenticated', {

@@ -34,12 +34,13 @@ const fields = Type.Object(
     tenantId: optional(TenantCode),
     ...user.input,
     deptId: optional(Long),
-    deptIds: optional(Type.Array(Long, { maxItems: MAX_IDS, description: 'Further departments' })),
+    deptIds: optional(Type.Array(Long, { maxItems: MAX_IDS, description: 'Additional departments' })),
     roles: optional(Type.Array(Role, { minItems: 1, maxItems: 2, default: ['member'] })),
     mustChangePassword: optional(
       Type.Boolean({
         description:
-          'The user must change their password first. Omitted: false with a new password, otherwise unchanged',
+          'The user must change their password before anything else. Omitted: false with a new password, otherwise ' +
+          'unchanged',
       }),
     ),
   },
@@ -70,7 +71,7 @@ export const UserUpdate = Type.Object(
 export type UserUpdate = Static<typeof UserUpdate>;
 
 const MAX_NEW = 10_000;
-/** Further departments of a user in a bulk creation: fewer than elsewhere, so that all of them fit into one transaction. */
+/** Additional departments of a user in a bulk creation: fewer than elsewhere, so that all of them fit into one transaction. */
 const MAX_NEW_DEPTS = 20;
 const Ref = Type.String({ minLength: 1, maxLength: 100 });
 
@@ -87,7 +88,7 @@ const newFields = Type.Object({
   ),
   deptRef: optional(Type.String({ ...Ref, description: 'Instead of `deptId`: the `ref` of one of `departments`' })),
   deptIds: optional(Type.Array(Long, { maxItems: MAX_NEW_DEPTS })),
-  deptRefs: optional(Type.Array(Ref, { maxItems: MAX_NEW_DEPTS, description: 'Further departments, by `ref`' })),
+  deptRefs: optional(Type.Array(Ref, { maxItems: MAX_NEW_DEPTS, description: 'Additional departments, by `ref`' })),
 });
 export const NewUser = Type.Object(
   { ...newFields.properties, ...fields.properties, deptIds: newFields.properties.deptIds },
@@ -129,7 +130,8 @@ export type NewUserIds = Static<typeof NewUserIds>;
 
 export const ProgressEvents = Type.String({
   description:
-    'If `Accept` names it: events `progress` with `{done, total}`, at the end `result` or `refused` with the envelope',
+    'With `Accept: text/event-stream`: events `progress` with `{done, total}`, finally `result` or `refused` ' +
+    'with the envelope',
 });
 
 /** A merge patch; `userId`, if sent, is that of the path. */

@@ -21,7 +21,7 @@ export function userSessionRoutes(app: App, { db }: Dependencies): void {
         tags: ['Users'],
         operationId: 'listUserSessions',
         summary: 'List the sessions of a user',
-        description: 'At most 100, the newest first.',
+        description: 'At most 100: the current session first, then the newest.',
         params: IdPath,
         querystring: TenantQuery,
         response: responses('authenticated', { data: SessionPage, errors: ['OTHER_TENANT', 'USER_NOT_FOUND'] }),

@@ -361,12 +361,12 @@ export type UserFields = {
   externalId?: ExternalId;
   deptId?: IdInputOrNull;
   /**
-   * Further departments
+   * Additional departments
    */
   deptIds?: Array<IdInput> | null;
   roles?: Array<'admin' | 'member'> | null;
   /**
-   * The user must change their password first. Omitted: false with a new password, otherwise unchanged
+   * The user must change their password before anything else. Omitted: false with a new password, otherwise unchanged
    */
   mustChangePassword?: boolean | null;
 };
@@ -404,7 +404,7 @@ export type NewUser = UserFields & {
   deptRef?: string | null;
   deptIds?: Array<IdInput> | null;
   /**
-   * Further departments, by `ref`
+   * Additional departments, by `ref`
    */
   deptRefs?: Array<string> | null;
 };
@@ -489,7 +489,7 @@ export type QuotaNumbers = {
 export type Quota = QuotaNumbers & {
   period: 'none' | 'day' | 'month' | 'year';
   /**
-   * Uses of the tenants below count against it too
+   * Uses by descendant tenants count against it too
    */
   pooled: boolean;
   /**
@@ -512,7 +512,7 @@ export type Entitlements = {
    */
   endTime: string | null;
   /**
-   * Menus of the tenant's package; a string above 2^53−1
+   * Menus of the tenant's package; an id greater than 2^53−1 is a string
    */
   menuIds: Array<number | string>;
   ruleBo: TenantRules;
@@ -619,7 +619,7 @@ export type KeyChange = ChangeBase & {
 export type QuotaRecord = {
   quota: string;
   /**
-   * null: in `quotaBo` of the tenant
+   * null: the total is in `quotaBo` of the tenant
    */
   total: number | null;
   period: string;
@@ -652,7 +652,7 @@ export type Notice = {
    */
   endTime: string | null;
   /**
-   * Days left at most: 30, 7 or 1
+   * At most this many days are left: 30, 7 or 1
    */
   days: number | null;
 };
@@ -791,7 +791,7 @@ export type Key = KeyRecord & {
    */
   prefix: string;
   /**
-   * Exact to a minute; null: never used
+   * Accurate to the minute; null: never used
    */
   lastUsedTime: string | null;
   lastUsedAddress: string | null;
@@ -897,11 +897,11 @@ export type QuotaInput = {
   total?: number | null;
   period?: 'none' | 'day' | 'month' | 'year' | null;
   /**
-   * Uses of the tenants below count against it too
+   * Uses by descendant tenants count against it too
    */
   pooled?: boolean | null;
   /**
-   * Used before; only on creation
+   * What was already used; only when the quota is created
    */
   used?: number | null;
 };
@@ -1321,7 +1321,7 @@ export type UserCount = number;
 export type Time2 = string;
 
 /**
- * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, or the service itself
+ * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, or a notice
  */
 export type By = string;
 
@@ -1380,7 +1380,7 @@ export type PageSize = number;
 export type Cursor = string;
 
 /**
- * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+ * The state at this time, not in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
  */
 export type AsOf = Time;
 
@@ -1390,12 +1390,12 @@ export type AsOf = Time;
 export type Format = 'xlsx' | 'csv';
 
 /**
- * The whole `source`
+ * Exact `source`
  */
 export type Source3 = string;
 
 /**
- * The whole `externalId`
+ * Exact `externalId`
  */
 export type ExternalId2 = string;
 
@@ -1498,7 +1498,7 @@ export type Q = string;
 export type After = string;
 
 /**
- * Includes all descendant tenants; the cursors are separate from those without it
+ * Includes all descendant tenants. Do not mix its cursors with others
  */
 export type Below2 = boolean;
 
@@ -1927,11 +1927,11 @@ export type ListDepartmentsData = {
      */
     status?: '0' | '1';
     /**
-     * The whole `source`
+     * Exact `source`
      */
     source?: string;
     /**
-     * The whole `externalId`
+     * Exact `externalId`
      */
     externalId?: string;
     /**
@@ -1965,7 +1965,7 @@ export type ListDepartmentsData = {
      */
     cursor?: string;
     /**
-     * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * The state at this time, not in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
      */
     asOf?: Time;
   };
@@ -2063,7 +2063,7 @@ export type DeleteDepartmentsData = {
      */
     subtree?: boolean;
     /**
-     * move: to `toDeptId`. delete: those whose main department is deleted; others only leave it. Omitted: departments with users are not deleted.
+     * `move`: moves the users to `toDeptId`. `delete`: deletes those whose main department it is; the others only leave it. Omitted: departments with users are not deleted
      */
     users?: 'move' | 'delete';
     /**
@@ -2101,7 +2101,7 @@ export type ReadDepartmentData = {
      */
     includeDeleted?: boolean;
     /**
-     * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * The state at this time, not in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
      */
     asOf?: Time;
   };
@@ -2170,7 +2170,7 @@ export type ListChildrenData = {
      */
     branchCounts?: boolean;
     /**
-     * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * The state at this time, not in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
      */
     asOf?: Time;
   };
@@ -2210,7 +2210,7 @@ export type ReadTreeData = {
      */
     counts?: boolean;
     /**
-     * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * The state at this time, not in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
      */
     asOf?: Time;
   };
@@ -2228,7 +2228,7 @@ export type ReadTreeResponse = ReadTreeResponses[keyof ReadTreeResponses];
 
 export type OrderDepartmentsData = {
   /**
-   * The listed children come first, in this order; the others follow in their previous order. `parentId` 0: the top level.
+   * The listed children come first, in this order, then the others in theirs. `parentId` 0: the top level.
    */
   body: {
     parentId: IdInput;
@@ -2307,11 +2307,11 @@ export type ExportDepartmentsData = {
      */
     status?: '0' | '1';
     /**
-     * The whole `source`
+     * Exact `source`
      */
     source?: string;
     /**
-     * The whole `externalId`
+     * Exact `externalId`
      */
     externalId?: string;
     /**
@@ -2386,11 +2386,11 @@ export type CompareDepartmentsData = {
      */
     tenantId?: string;
     /**
-     * The earlier time, as for `asOf`
+     * The earlier time; see `asOf`
      */
     from: Time;
     /**
-     * The later time, as for `asOf`; omitted: now
+     * The later time; see `asOf`. Omitted: now
      */
     to?: Time;
   };
@@ -2504,7 +2504,7 @@ export type CreateTenantResponse = CreateTenantResponses[keyof CreateTenantRespo
 
 export type UpdateTenantData = {
   /**
-   * Full replacement: omitted fields are cleared. An omitted `tenantParent` keeps the parent, and omitted quotas that reads do not return (`riskReportUsed`, `zr`, `credit`, `pf`) keep their values.
+   * Full replacement: omitted fields get their defaults. Only `tenantParent` and the quotas that reads do not return (`riskReportUsed`, `zr`, `credit`, `pf`) stay.
    */
   body: TenantUpdate;
   path?: never;
@@ -2669,7 +2669,7 @@ export type ReadTenantData = {
   };
   query?: {
     /**
-     * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * The state at this time, not in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
      */
     asOf?: Time;
   };
@@ -2794,11 +2794,11 @@ export type ListUsersData = {
      */
     status?: '0' | '1';
     /**
-     * The whole `source`
+     * Exact `source`
      */
     source?: string;
     /**
-     * The whole `externalId`
+     * Exact `externalId`
      */
     externalId?: string;
     /**
@@ -2902,7 +2902,7 @@ export type ReadUserData = {
      */
     tenantId?: string;
     /**
-     * Returns the state at this time, which must not be in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
+     * The state at this time, not in the future. ISO 8601, such as 2026-05-01T08:00:00Z; without an offset, in the configured time zone
      */
     asOf?: Time;
   };
@@ -3188,11 +3188,11 @@ export type ExportUsersData = {
      */
     status?: '0' | '1';
     /**
-     * The whole `source`
+     * Exact `source`
      */
     source?: string;
     /**
-     * The whole `externalId`
+     * Exact `externalId`
      */
     externalId?: string;
     /**
@@ -3298,7 +3298,7 @@ export type ReadChangesData = {
      */
     tenantId?: string;
     /**
-     * Includes all descendant tenants; the cursors are separate from those without it
+     * Includes all descendant tenants. Do not mix its cursors with others
      */
     below?: boolean;
   };
@@ -3333,7 +3333,7 @@ export type StreamChangesData = {
      */
     tenantId?: string;
     /**
-     * Includes all descendant tenants; the cursors are separate from those without it
+     * Includes all descendant tenants. Do not mix its cursors with others
      */
     below?: boolean;
   };
@@ -3366,11 +3366,11 @@ export type ListChangesData = {
     byPart?: string;
     requestId?: string;
     /**
-     * From this time on, as for `asOf`
+     * From this time on; see `asOf`
      */
     from?: Time;
     /**
-     * Before this time, as for `asOf`
+     * Before this time; see `asOf`
      */
     to?: Time;
     /**

@@ -6,7 +6,7 @@ import { readAncestorsAt } from './queries.ts';
 /** The typical length of an id. */
 const ID_LENGTH = 8;
 
-/** The paths of departments at a time. */
+/** The paths of departments at a point in time. */
 export interface PathsAt {
   /** Returns `ancestors`: the ids from 0 down to the parent. */
   ancestors(parentId: number): string;

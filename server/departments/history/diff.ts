@@ -12,7 +12,7 @@ import { readLeadersAt } from './leaders.ts';
 import { readChangedBetween } from './queries.ts';
 import { type DeptWithPath, type Diff, MAX_COMPARED } from './schema.ts';
 
-/** Compares the departments at two times. Those that were created and deleted in between are not listed. */
+/** Compares the departments at two points in time. Those that were created and deleted in between are not listed. */
 export async function compareDepartments(
   tx: Tx,
   { tenantId }: Caller,

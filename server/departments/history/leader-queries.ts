@@ -19,7 +19,7 @@ export const readNamesAt = (tx: Tx, tenantId: string, wanted: readonly WantedNam
     with ordinality w (user_id, time, n)
   cross join lateral (${latestChange(tx, tenantId, 'user', tx`w.user_id`, tx`w.time`)}) u`;
 
-/** The leader after the change `c` of a department, as it was shown at a time: the text, or else the name of the user. */
+/** The leader after the change `c` of a department, as shown at a point in time: the text, or else the name of the user. */
 export const leaderAt = (tx: Tx, tenantId: string, leader: Fragment, time: PointInTime) => tx`
   case when ${leader} is null and c.after ->> 'leader_id' is not null then (
     select ${storedName(tx)} from (select (c.after ->> 'leader_id')::bigint as id) w

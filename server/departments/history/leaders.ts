@@ -7,7 +7,7 @@ import type { Leaders } from '../leaders.ts';
 import { storedLeader } from '../record.ts';
 import { readNamesAt, type WantedName } from './leader-queries.ts';
 
-/** Reads the names of the leaders in rows that the ledger recorded, as they were at a time. */
+/** Reads the names of the leaders in rows that the ledger recorded, as they were at a point in time. */
 export async function readLeadersAt(
   tx: Tx,
   tenantId: string,

@@ -21,7 +21,7 @@ interface AncestorRow {
   deptName: string;
 }
 
-/** Reads departments and all of their ancestors as they were at a time, each once. */
+/** Reads departments and all of their ancestors as they were at a point in time, each once. */
 export const readAncestorsAt = (tx: Tx, tenantId: string, deptIds: number[], time: PointInTime) => {
   const fields = tx`${stored.parentId(tx)}, ${stored.deptName(tx)}`;
   return tx<AncestorRow[]>`
@@ -37,7 +37,9 @@ export const readAncestorsAt = (tx: Tx, tenantId: string, deptIds: number[], tim
     select id as "deptId", parent_id as "parentId", name as "deptName" from up`;
 };
 
-/** Selects the children of a department at a time: of all departments that ever had this parent, those that had it then. */
+/**
+ * Selects the children of a department at a point in time: of all departments that ever had this parent, those that had it then.
+ */
 export const childrenAt = (tx: Tx, tenantId: string, parent: Fragment, time: PointInTime) => tx`
   select candidate.id, c.change_id, c.time, c.after, ${stored.orderNum(tx)} as order_num from (
     select distinct on (e.parent_id, e.resource_id) e.resource_id as id from changes e

@@ -19,10 +19,10 @@ import { readLeadersAt } from './leaders.ts';
 import { hadMoreDepartmentsThan, readPage } from './list-queries.ts';
 import { listChildrenAt as listRows } from './queries.ts';
 
-/** A list at a past time reads every department that ever existed: more of them would exceed the deadline. */
+/** A list of the past reads every department that ever existed: more of them would exceed the deadline. */
 const MAX_LISTED = 100_000;
 
-/** Reads a department as it was at a time. Throws if it did not exist then. */
+/** Reads a department as it was at a point in time. Throws if it did not exist then. */
 export async function readDepartmentAt(
   tx: Tx,
   show: StoredReader,

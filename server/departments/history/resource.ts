@@ -54,7 +54,7 @@ async function readPaths(tx: Tx, rows: RecordedRow[]): Promise<string[]> {
   return paths;
 }
 
-/** Returns '' for a path that is too long, or that cannot be known because changes were removed from the archive. */
+/** Returns '' for a path that is too long, or that has a gap because a department has no row. */
 function pathTo(deptId: number, parentOf: (id: number) => number | undefined): string {
   const ids: number[] = [];
   let length = 1;

@@ -51,8 +51,8 @@ export function departmentHistoryRoutes(app: App, deps: Dependencies, resources:
       schema: {
         ...shared,
         operationId: 'compareDepartments',
-        summary: 'Compare the departments at two times',
-        description: 'Departments that were created and deleted in between are not listed.',
+        summary: 'Compare the departments at two points in time',
+        description: 'Departments created and deleted in between are not listed.',
         querystring: DiffFilter,
         response: responses('authenticated', {
           data: Diff,

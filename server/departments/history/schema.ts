@@ -49,8 +49,8 @@ export const MAX_COMPARED = 10_000;
 
 export const DiffFilter = Type.Object({
   ...TenantQuery.properties,
-  from: Type.String({ ...DateTime, description: 'The earlier time, as for `asOf`' }),
-  to: Type.Optional(Type.String({ ...DateTime, description: 'The later time, as for `asOf`; omitted: now' })),
+  from: Type.String({ ...DateTime, description: 'The earlier time; see `asOf`' }),
+  to: Type.Optional(Type.String({ ...DateTime, description: 'The later time; see `asOf`. Omitted: now' })),
 });
 export type DiffFilter = Static<typeof DiffFilter>;
 

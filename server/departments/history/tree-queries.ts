@@ -10,7 +10,7 @@ export const allDepartments = (tx: Tx, tenantId: string, time: PointInTime, maxR
   (select d.dept_id as id from departments d where d.tenant_id = ${tenantId} order by d.dept_id limit ${maxRows}) candidate
   left join lateral (${latestChange(tx, tenantId, 'department', tx`candidate.id`, time)}) c on true`;
 
-/** Reads all departments of a tenant at a time, sorted by id; undefined when it ever had more than `maxRows`. */
+/** Reads all departments of a tenant at a point in time, sorted by id; undefined when it ever had more than `maxRows`. */
 export const readAllAt = async (
   tx: Tx,
   tenantId: string,
@@ -24,7 +24,7 @@ export const readAllAt = async (
 };
 
 /**
- * Traverses a subtree breadth-first, as it was at a time. The children of each department are consecutive and in display
+ * Traverses a subtree breadth-first, as it was at a point in time. The children of each department are consecutive and in display
  * order, because each level is visited in the order in which it was read. `extraColumns`: more columns of a change `c`.
  */
 export const traverseDown = (
@@ -59,7 +59,7 @@ export const readSubtreeAt = (tx: Tx, tenantId: string, subtree: Subtree, time: 
     b.level = ${subtree.depth}::int is true and ${hadChildren(tx, tenantId, tx`b.id`, time)} as "hasChildren"
   from subtree b limit ${limit}`;
 
-/** Opens a cursor over the shape of a whole tree, in no order. Fetching it in pieces keeps every statement short. */
+/** Opens a cursor over the shape of a whole tree, in no particular order. Fetching it in pieces keeps every statement short. */
 export const openWholeShape = (tx: Tx, tenantId: string, time: PointInTime) => tx`
   declare shape no scroll cursor for
   select candidate.id, ${stored.parentId(tx)}, c.change_id, ${stored.orderNum(tx)}
@@ -78,7 +78,10 @@ export const fetchShape = async (tx: Tx): Promise<ShapeRow[]> =>
 
 export const closeShape = (tx: Tx) => tx`close shape`;
 
-/** Reads departments as they were after changes, in no order. `depthLimited`: some may have children that are not shown. */
+/**
+ * Reads departments as they were after changes, in no particular order. `depthLimited`: some may have children that are not
+ * shown.
+ */
 export const readRowsAfter = (
   tx: Tx,
   tenantId: string,

@@ -143,7 +143,7 @@ export const fetchSkeleton = async (tx: Tx): Promise<[deptId: number, parentId: 
 
 export const closeSkeleton = (tx: Tx) => tx`close skeleton`;
 
-/** Reads the contents of nodes, in no order. `depthLimited`: some may have children that are not shown. */
+/** Reads the contents of nodes, in no particular order. `depthLimited`: some may have children that are not shown. */
 export const readContents = (
   tx: Tx,
   tenantId: string,

@@ -38,7 +38,7 @@ export interface TreeSource {
   nodes(maxRows: number): Promise<NodeRow[] | undefined>;
   /** Reads the shape of a tree of any size; undefined when the client no longer waits for the response. */
   skeleton(isClientWaiting: () => boolean): Promise<Skeleton | undefined>;
-  /** Reads the contents of nodes, in no order. */
+  /** Reads the contents of nodes, in no particular order. */
   contents(skeleton: Skeleton, nodes: number[]): Promise<NodeRow[]>;
 }
 

@@ -28,7 +28,7 @@ export const conflictErrors = {
   ],
   TOO_DEEP: [
     409,
-    '层级不能超过 {limit} 级，请选择更上层的上级；如需更多层级，请由运维人员调整 {setting}',
+    '层级不能超过 {limit} 级，请选择层级更高的上级；如需更多层级，请联系运维人员调整 {setting}',
     'At most {limit} levels are allowed. Choose a parent higher up; an operator can allow more with {setting}.',
   ],
   DEPT_NOT_DELETED: [409, '部门未被删除，无需恢复', 'The department is not deleted. There is nothing to restore.'],
@@ -128,7 +128,7 @@ export const conflictErrors = {
   ],
   CHANGE_CONTRADICTED: [
     409,
-    '存在后续变更：{resources}（变更 {changeIds}），请先撤销这些变更',
+    '存在后续变更（变更编号：{changeIds}），请先撤销这些变更',
     'Later changes conflict with this one: {resources} (changes {changeIds}). Revert those first.',
   ],
   CHANGE_TOO_OLD: [

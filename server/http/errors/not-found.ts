@@ -24,7 +24,7 @@ export const notFoundErrors = {
   WEBHOOK_NOT_FOUND: [404, 'Webhook 不存在，请核对编号', 'The webhook does not exist. Check the id.'],
   QUOTA_NOT_FOUND: [
     404,
-    '配额 {quota} 不存在，请核对名称，或由上级租户的管理员用 PUT 设置',
+    '配额 {quota} 不存在，请核对名称，或联系上级租户的管理员创建',
     'There is no quota {quota}. Check the name, or ask an administrator of a tenant above to create it.',
   ],
   RESERVATION_NOT_FOUND: [404, '预留不存在，请核对编号', 'The reservation does not exist. Check the id.'],
