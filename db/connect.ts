@@ -21,7 +21,7 @@ import { assertSafeRole, assertSettings, createServiceRole, isServiceRole, readS
 import { identifyServer } from './server-identity.ts';
 import { StartupError } from './startup-error.ts';
 
-/** The service's connections: a role that owns nothing and sees one tenant at a time. */
+/** The service's connections. They use a role that owns nothing and sees one tenant at a time. */
 export type Database = Pool;
 
 /** A database whose tables and service role are up to date. */
@@ -39,7 +39,7 @@ export interface DatabaseOptions extends Pick<ServerOptions, 'walArchive'> {
   databaseUrl?: string | undefined;
   dataDir: string;
   timeZone: string;
-  /** How many connections the service keeps. */
+  /** The maximum number of connections of the pool. Default: 10. */
   connections?: number;
   timing?: ConnectionTiming;
   progress?: (sentence: string) => void;
@@ -140,8 +140,9 @@ export const withOwnerConnection = <T>(options: DatabaseOptions, work: (owner: S
   withOwnerTarget(options, (target) => withOwner(target, work));
 
 /**
- * Runs an operator's work in tenants, whether or not the service is running. It uses the service's role: its open
- * transaction must be visible to reads of the past, and PostgreSQL shows a role only its own in pg_stat_activity.
+ * Runs an operator's work in tenants, whether or not the service is running. It uses the service's role: a read of an earlier
+ * time waits for the open transactions that it finds in pg_stat_activity, where PostgreSQL shows a role the details of its own
+ * sessions only.
  */
 export const withServiceConnection = <T>(options: DatabaseOptions, work: (db: Database) => Promise<T>): Promise<T> =>
   withOwnerTarget(options, async (target) => {
@@ -356,7 +357,7 @@ async function lockDataDir(
 
 async function takeLock(owner: Sql, dataDir: string) {
   for (let retries = 100; ; retries--) {
-    // A session-level lock: PostgreSQL releases it with the connection, also when this process dies.
+    // A session-level lock: PostgreSQL releases it with the connection, even when this process dies.
     const [{ acquired }] = await owner<[{ acquired: boolean }]>`
       select pg_try_advisory_lock(${LOCKS.service}) as acquired`;
     if (acquired) return;

@@ -19,12 +19,14 @@ export async function readServerFacts(sql: Sql): Promise<ServerFacts> {
   return facts;
 }
 
-/** Returns by how much the database's clock is ahead of ours, and how exactly that is known: half of the round trip. */
-export async function measureClock(sql: Sql): Promise<{ aheadMs: number; exactToMs: number }> {
+/**
+ * Returns by how much the database's clock is ahead of ours, and the uncertainty of that measurement: half of the round trip.
+ */
+export async function measureClock(sql: Sql): Promise<{ aheadMs: number; uncertaintyMs: number }> {
   const sentAt = Date.now();
   const [{ now }] = await sql<[{ now: number }]>`select extract(epoch from clock_timestamp())::float8 * 1000 as now`;
-  const exactToMs = (Date.now() - sentAt) / 2;
-  return { aheadMs: Math.round(now - sentAt - exactToMs), exactToMs: Math.ceil(exactToMs) };
+  const uncertaintyMs = (Date.now() - sentAt) / 2;
+  return { aheadMs: Math.round(now - sentAt - uncertaintyMs), uncertaintyMs: Math.ceil(uncertaintyMs) };
 }
 
 interface Index {

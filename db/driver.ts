@@ -150,7 +150,8 @@ function connect(
     max_lifetime: null,
     onnotice: () => {},
     types: {
-      // Sequences limit every bigint that is read this way to 2^53-1. Ids of tenants are read as text.
+      // Every bigint that is read this way is at most 2^53-1: sequences limit ids, and check constraints and request schemas
+      // limit the numbers of quotas. Ids of tenants are read as text.
       bigint: { to: 20, from: [20], serialize: (n: number) => String(n), parse: (text: string) => Number(text) },
       // A text is sent as it is, and read in the time zone of the connection. The driver would read it in that of the process.
       date: {

@@ -39,7 +39,7 @@ export function createFairLimit(total: number, activeTenants: ActiveTenants): Fa
     while (startNext());
   }
 
-  /** Starts a waiting task of each tenant that may start one: its oldest. Returns whether there was any. */
+  /** Starts the oldest waiting task of each tenant that may start one. Returns whether there was any. */
   function startNext(): boolean {
     let started = false;
     for (const [tenantId, queue] of [...queues]) {

@@ -100,10 +100,13 @@ async function transaction<T>(
   return db.use((sql) => begin(sql, workInTenant, mode));
 }
 
-/** The part of the deadline that is reserved for the commit and the response. */
+/** The time before the deadline that is reserved for the commit and the response. */
 const COMMIT_MS = 500;
 
-/** Whether too little of the deadline is left for a commit: the caller receives TOO_BUSY, so the transaction must roll back. */
+/**
+ * Whether too little time is left before the deadline for a commit: the caller receives TOO_BUSY, so the transaction must roll
+ * back.
+ */
 export const isDeadlineExceeded = (requestedAt: number, deadlineMs: number): boolean =>
   performance.now() - requestedAt > deadlineMs - COMMIT_MS;
 

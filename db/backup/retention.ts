@@ -9,9 +9,10 @@ import { removeSegmentsBefore } from './segments.ts';
 const SCHEDULED = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
 
 /**
- * Removes all but the newest scheduled backups of this database, and the part of the archive that none of the remaining ones
- * needs. Backups of other databases, and those with other names, are kept. So are those with a time after `now`, from when the
- * clock was ahead: they don't count, because newer ones seem older. Returns the time of the newest one that counts.
+ * Removes all but the newest scheduled backups of this database, and the part of the archive that no remaining scheduled
+ * backup needs. Backups of other databases, and those with other names, are kept, but not their part of the archive. Scheduled
+ * backups with a time after `now`, from when the clock was ahead, are kept too: they don't count, because newer ones seem
+ * older. Returns the time of the newest one that counts.
  */
 export async function removeOldBackups(
   server: EmbeddedServer,

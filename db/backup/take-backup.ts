@@ -33,7 +33,7 @@ export async function takeBackup(server: EmbeddedServer, options: BackupOptions)
   fs.mkdirSync(folder, { mode: 0o700 });
   const { socketDir: host, password } = server;
   const superuser = connectOwner({ host, database: 'banyan', username: 'postgres', password });
-  // The first statement waits for a checkpoint. An interrupted backup must not wait for that.
+  // `pg_backup_start` waits for a checkpoint. An interrupted backup must not wait for that.
   const disconnect = () => void superuser.end({ timeout: 0 });
   signal?.addEventListener('abort', disconnect);
   try {
@@ -58,7 +58,7 @@ async function copyAll(
   folder: string,
   { version, signal }: BackupOptions,
 ): Promise<Manifest> {
-  // The slot keeps the log that is written from now on. It is dropped with the session, also after a crash.
+  // The slot keeps the log that is written from now on. It is dropped with the session, even after a crash.
   await superuser`select pg_create_physical_replication_slot(${`banyan_backup_${process.pid}`}, true, true)`;
   const [begun] = await superuser<[{ started: Date }]>`
     select clock_timestamp() as started from pg_backup_start('banyan', fast => true)`;
@@ -131,7 +131,10 @@ interface State extends Pick<Manifest, 'postgres' | 'system' | 'heads'> {
   counts: Record<string, number>;
 }
 
-/** Reads what a restore compares. Records are never removed from these tables; changes are, when the ledger's archive is emptied. */
+/**
+ * Reads the counts and heads that a restore compares. Rows of tenants, departments and users are never removed; changes are
+ * removed when the ledger's archive is emptied.
+ */
 async function readState(superuser: Sql): Promise<State> {
   const [server] = await superuser<[{ postgres: string; system: string; hasTables: boolean }]>`
     select current_setting('server_version') as postgres, system_identifier::text as system,

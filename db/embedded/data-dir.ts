@@ -51,7 +51,7 @@ export function removeLeftovers(dataDir: string) {
   }
 }
 
-/** How often a removal is tried. */
+/** How many times a removal is tried. */
 const MAX_REMOVALS = 100;
 
 /**

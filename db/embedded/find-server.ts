@@ -42,7 +42,7 @@ function isServerAt(pid: number, socketDir: string): boolean {
 /** Whether a server is running on this data directory, or is just starting or stopping. */
 export const isRunning = (dataDir: string): boolean => findServer(path.join(dataDir, 'postgres')) !== undefined;
 
-/** Kills the server on this data directory, if there is one, also while it is starting. */
+/** Kills the server on this data directory, if there is one, even while it is starting. */
 export function killServer(dataDir: string): void {
   const server = findServer(path.join(dataDir, 'postgres'));
   if (server?.pid) process.kill(server.pid, 'SIGQUIT');

@@ -4,7 +4,9 @@
 --
 -- Tenant isolation has two layers. Every statement of the service names its tenant, and row-level security shows only the
 -- rows of the tenant in the setting banyan.tenant (db/tenant-scope.ts). While that setting is null or empty, no row is
--- visible. tenant_id leads every key, so no row can reference a row of another tenant.
+-- visible. tenant_id leads every key of a tenant's data, so no such row can reference a row of another tenant. There are two
+-- exceptions: a tenant refers to its parent, and it sees the records of its descendants and, with the setting banyan.below,
+-- their changes.
 
 -- Tenants ---------------------------------------------------------------------------------------------------------------
 
@@ -549,8 +551,8 @@ create policy own_tenant on idempotency_keys using (tenant_id = current_setting(
 -- Ledger ----------------------------------------------------------------------------------------------------------------
 
 -- Every write of a department, tenant, user, webhook, API key, quota or notice, and every login, leaves a row in `changes`.
--- Triggers write it in the same transaction, so no statement can skip it. The audit log, the change feed, webhooks, history and
--- revert read it.
+-- Triggers write it in the same transaction, so no statement can skip it; only logins are recorded by the service itself
+-- (server/auth). The audit log, the change feed, webhooks, history and revert read it.
 -- The setting banyan.origin identifies the caller (db/tenant-scope.ts).
 
 create sequence change_serial as bigint maxvalue 9007199254740991;
@@ -693,8 +695,8 @@ create table change_order (
 );
 insert into change_order default values;
 
--- Superseded changes older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here (server/ledger), so this
--- table can be copied and emptied while the service runs.
+-- Logins and superseded changes older than BANYAN_LEDGER_DAYS. Only the owner of the tables writes here (server/ledger), so
+-- this table can be copied and emptied while the service runs.
 create table changes_archive (like changes including defaults, primary key (tenant_id, change_id));
 create index changes_archive_of_resource on changes_archive (tenant_id, resource, resource_id, change_id);
 create index changes_archive_of_paths on changes_archive (tenant_id, change_id)

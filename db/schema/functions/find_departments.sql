@@ -1,8 +1,8 @@
--- Returns candidates for a search: the ids of departments that have the terms of one of `parts`, at most `max_rows` for each, in
--- no order. A part is what search_query_terms() takes; one of the terms in its field `anyOf` is enough. The caller reads these
--- rows and compares them. Under row-level security the statements of the service cannot use the search index, because @> is
--- not leakproof. This function runs as the owner of the tables, searches the tenant of the transaction only, and returns
--- nothing but ids.
+-- Returns candidates for a search: the ids of departments that have the terms of one of `parts`, at most `max_rows` for each,
+-- in no particular order. A part is what search_query_terms() takes; one of the terms in its field `anyOf` is enough. The
+-- caller reads these rows and compares them. Under row-level security the statements of the service cannot use the search
+-- index, because @> is not leakproof. This function runs as the owner of the tables, searches the tenant of the transaction
+-- only, and returns nothing but ids.
 create or replace function find_departments(parts jsonb, max_rows int) returns setof bigint
   -- pg_temp comes last, or a caller could shadow the tables with temporary ones. Each call is planned for its own
   -- parameters, and uses the search index whatever the planner knows about the terms.

@@ -1,5 +1,5 @@
 -- Returns candidates for a search: the internal ids of the tenant of the transaction and of its descendants that have the
--- terms of one of `parts`, at most `max_rows` for each, in no order. find_departments() explains the rest.
+-- terms of one of `parts`, at most `max_rows` for each, in no particular order. find_departments() explains the rest.
 create or replace function find_tenants(parts jsonb, max_rows int) returns setof bigint
   language plpgsql stable security definer set search_path = banyan, pg_temp set plan_cache_mode = force_custom_plan
   set enable_seqscan = off set enable_indexscan = off set max_parallel_workers_per_gather = 0 as $$

@@ -1,7 +1,7 @@
 -- Reads departments for several callers of one tenant in one round trip: the callers, the tree version, and the departments
 -- as arrays in the order of FoundRow (server/departments/queries.ts). It is `stable`, so all of it sees one snapshot. It sets
--- the tenant itself and runs with the caller's rights, so row-level security applies. The service adds `ancestors`, whose
--- paths it may have cached.
+-- the tenant itself and runs with the caller's rights, so row-level security applies. The service adds `ancestors`, which
+-- it may have cached.
 create or replace function read_departments(tenant text, user_ids bigint[], session_ids uuid[], key_ids bigint[],
     secret_ids bigint[], dept_ids bigint[])
   returns table (callers json, tree_version uuid, departments json)

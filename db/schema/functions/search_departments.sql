@@ -1,6 +1,6 @@
--- Returns the ids of departments whose name and leader contain these parts, at most `max_rows` of them, in no order. Under
--- row-level security the statements of the service cannot use the search index, because @> is not leakproof. This function
--- runs as the owner of the tables, searches the tenant of the transaction only, and returns nothing but ids.
+-- Returns the ids of departments whose name and leader contain these parts, at most `max_rows` of them, in no particular
+-- order. Under row-level security the statements of the service cannot use the search index, because @> is not leakproof. This
+-- function runs as the owner of the tables, searches the tenant of the transaction only, and returns nothing but ids.
 create or replace function search_departments(name_part text, leader_part text, max_rows int) returns setof bigint
   -- pg_temp comes last, or a caller could shadow the tables with temporary ones. Each call is planned for its own
   -- parameters, never scans the whole table, and starts no parallel workers: that would take longer than the search.

@@ -1,4 +1,4 @@
--- Sums the uses that the counter of a tenant has counted, including those of the tenants below its pool, by day or month
+-- Sums the uses that the counter of a tenant has counted, including, for a pool, those of the tenants below it, by day or month
 -- (`format`), quota and tenant. Refunded uses are left out. Row-level security shows the sums of one tenant only, so this
 -- function runs as the owner of the tables, and answers only for the tenant of the transaction.
 create or replace function usage_by_tenant(pool text, name text, first_day date, last_day date, format text)
