@@ -1,9 +1,9 @@
-// Only with test:long: it covers each way to use the chart, its files and large charts; chart.test.ts covers the chart.
+// Only with test:long: it covers zooming, the keyboard, exports, printing and large charts; chart.test.ts covers the cards, today and on an earlier day.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { avoidMidnight, dateInDays, withinOneDay } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
+import { expectAccessibleInLongRun, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import { insertDepartments } from '../support/trees.ts';
 import {
   card,
@@ -117,7 +117,7 @@ test('the SVG, PNG and PDF exports show the expanded cards, a title and the date
   const page = await fixture.logIn(credentials, '/chart', { dark: true });
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   const today = dateInDays(0);
   const svg = await exportFile(page, 'SVG');
   assert.match(svg.name, /^云杉科技有限公司-组织架构图-\d{4}-\d\d-\d\d\.svg$/);
@@ -217,7 +217,7 @@ test('a search result becomes the root of the chart; a colleague who opens the l
   assert.equal(await other.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await card(other, '人力资源部').click();
   await other.getByRole('button', { name: 'Collapse' }).waitFor();
-  await expectNoAxeViolations(other);
+  await expectAccessibleInLongRun(other);
   const before = await percent(other);
   await pinch(other, [40, 60, 90]);
   // Pinching zooms in, which is rendered asynchronously too.
@@ -240,7 +240,7 @@ test('the chart reports a missing department, explains an empty tenant and shows
   const newTenant = await fixture.service.createTenant({ tenantName: '新公司' });
   const other = await fixture.logIn(credentialsOf(newTenant), '/chart');
   await other.getByText('暂无部门').waitFor();
-  await expectNoAxeViolations(other);
+  await expectAccessibleInLongRun(other);
 
   const departments = Array.from({ length: 120 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
   await newTenant.post('/system/dept-api/bulk', { departments });
@@ -372,7 +372,7 @@ test('the chart of a day fits on a phone in dark mode; members see only the char
   await card(page, '旧车间').click();
   await page.getByText('Deleted since then').waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
 
   await fixture.service.createMember(admin, { userName: 'plain' });
   const member = await fixture.logIn({ ...credentialsOf(admin), username: 'plain' }, `/chart?day=${day}`);

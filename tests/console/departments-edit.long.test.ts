@@ -1,7 +1,7 @@
 // Only with test:long: it repeats rules of other screens for departments, and on a phone; departments-edit.test.ts covers the form, members.test.ts a link in the list of members.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, PHONE, startConsole } from '../support/console.ts';
+import { expectAccessibleInLongRun, PHONE, startConsole } from '../support/console.ts';
 import { createCompany, credentialsOf, row } from './departments-page.ts';
 
 const fixture = await startConsole();
@@ -15,7 +15,7 @@ test('a link to a department opens it with its users, on a phone too', async () 
   await row(page, '后端组').waitFor();
   assert.equal(await row(page, '后端组').getAttribute('aria-selected'), 'true');
   assert.equal(new URL(page.url()).pathname, `/departments/${back}`);
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('navigation', { name: '上级路径' }).getByText('研发部').click();
   await page.getByRole('article', { name: '研发部' }).waitFor();
   await page.getByText('韩梅梅').waitFor();
@@ -29,11 +29,11 @@ test('a link to a department opens it with its users, on a phone too', async () 
   const phone = await fixture.logIn(credentialsOf(admin), `/departments/${back}`, { viewport: PHONE, dark: true });
   await phone.getByText('韩梅梅').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await expectNoAxeViolations(phone);
+  await expectAccessibleInLongRun(phone);
   await phone.getByRole('link', { name: '返回组织架构' }).click();
   await row(phone, '总部').waitFor();
   assert.equal(await phone.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await expectNoAxeViolations(phone);
+  await expectAccessibleInLongRun(phone);
 });
 
 test('the leader of a department is a user, searched for by name, or free text', async () => {
@@ -50,7 +50,7 @@ test('the leader of a department is a user, searched for by name, or free text',
   await page.getByLabel('负责人').press('Enter');
   await page.getByText(`已关联用户 ${mei}`).waitFor();
   assert.equal(await page.getByLabel('负责人').inputValue(), '韩梅梅');
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByText('部门已保存').waitFor();
   const { data } = await admin.get(`/system/dept-api/${market}`);
@@ -58,7 +58,7 @@ test('the leader of a department is a user, searched for by name, or free text',
 
   await page.getByRole('link', { name: '韩梅梅' }).click();
   await page.getByRole('region', { name: '韩梅梅' }).getByText('E-7').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.goBack();
   await page.locator('#departments-edit').click();
   await page.getByLabel('负责人').fill('待定');

@@ -16,13 +16,13 @@ test('a department without an order number is placed last, however quickly it is
   // The order number of the last child is read on save, not before. Hold that request until the form is being saved.
   const first = await holdRequests(page, 'GET', '/system/dept-api/list?*');
   const dialog = await fillNewDepartment('人事部');
-  await dialog.getByRole('button', { name: '保存并继续新建' }).click();
-  await dialog.getByRole('button', { name: '保存并继续新建', disabled: true }).waitFor();
+  await dialog.getByRole('button', { name: '创建并继续新建' }).click();
+  await dialog.getByRole('button', { name: '创建并继续新建', disabled: true }).waitFor();
   first.release();
   await page.getByRole('treeitem', { name: '人事部', exact: true }).waitFor();
   const second = await holdRequests(page, 'GET', '/system/dept-api/list?*');
   await dialog.getByLabel('部门名称').fill('财务部');
-  await dialog.getByRole('button', { name: '保存', exact: true }).click();
+  await dialog.getByRole('button', { name: '创建', exact: true }).click();
   await dialog.locator('.ant-btn-loading').waitFor();
   second.release();
   await page.getByRole('article', { name: '财务部' }).waitFor();
@@ -95,7 +95,7 @@ test('Escape does not discard a department that is being saved, and its late res
   await page.getByRole('treeitem', { name: '总部', exact: true }).click();
   const first = await holdCreateResponses('/system/dept-api');
   const dialog = await fillNewDepartment('财务部');
-  await dialog.getByRole('button', { name: '保存', exact: true }).click();
+  await dialog.getByRole('button', { name: '创建', exact: true }).click();
   await dialog.locator('.ant-btn-loading').waitFor();
   await page.keyboard.press('Escape');
   assert.equal(await page.getByRole('dialog').count(), 1, 'no confirmation is shown');

@@ -13,7 +13,7 @@ test('a double click creates one department', async () => {
   const { admin, top } = await createCompany(service);
   await logInAsAdmin(admin, `/departments/${top}`);
   const dialog = await fillNewDepartment('人事部');
-  await clickTwice(dialog.getByRole('button', { name: '保存', exact: true }));
+  await clickTwice(dialog.getByRole('button', { name: '创建', exact: true }));
   await page.getByRole('article', { name: '人事部' }).waitFor();
   assert.deepEqual(await childrenOf(admin, top), ['研发部', '市场部', '旧部门', '人事部']);
   expectNoCspViolations(page);
@@ -32,7 +32,7 @@ test('a department is created once when its response is lost and the request is 
   });
   const dialog = await fillNewDepartment('人事部');
   const failed = page.waitForEvent('requestfailed');
-  await dialog.getByRole('button', { name: '保存', exact: true }).click();
+  await dialog.getByRole('button', { name: '创建', exact: true }).click();
   await failed;
   // The console retries when the browser reports that it is online.
   await page.evaluate("dispatchEvent(new Event('online'))");

@@ -1,7 +1,7 @@
 // Only with test:long: it covers further actions on keys, and phones; keys.test.ts covers how a key is created and which permissions it can have.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, logInOnPage, PHONE, startConsole } from '../support/console.ts';
+import { expectAccessibleInLongRun, logInOnPage, PHONE, startConsole } from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { credentialsOf } from './departments-page.ts';
 import { KEYS, startKeys } from './keys-page.ts';
@@ -16,7 +16,7 @@ test('a rotated key works at once, and the old one until the chosen period has e
   await chooseAction('sync', '轮换密钥');
   const question = dialogOf('轮换“sync”的密钥？');
   assert.equal(await question.getByRole('radio', { name: '24 小时' }).isChecked(), true);
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await question.getByRole('button', { name: '轮换' }).click();
   await dialogOf('sync 的 API 密钥').getByText('旧密钥在').waitFor();
   const second = await takeShownKey('sync');
@@ -66,7 +66,7 @@ test('a key is disabled, enabled and deleted, and marked when it has expired', a
   assert.equal((await readDepartmentsWith(key)).status, 200);
   await chooseAction('bot', '删除');
   await dialogOf('删除“bot”？').getByText('无法恢复').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await dialogOf('删除“bot”？').getByRole('button', { name: '删除' }).click();
   await page.getByText('API 密钥已删除').waitFor();
   await rowOf('bot').waitFor({ state: 'detached' });
@@ -116,5 +116,5 @@ test('the audit log shows changes of keys with their field labels; members canno
   await page.getByRole('button', { name: /^Account: / }).click();
   await page.getByRole('menuitem', { name: 'API keys' }).click();
   await page.getByRole('listitem').filter({ hasText: 'reader' }).getByText('Never used').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
 });

@@ -1,7 +1,7 @@
 // Only with test:long: it repeats the login in other situations; login.test.ts covers the login, me.test.ts a new password and session.test.ts the end of a session.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, logIn, logInByForm, open, startConsole } from '../support/console.ts';
+import { expectAccessibleInLongRun, logIn, logInByForm, open, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { fillLogin } from './login-form.ts';
 
@@ -27,7 +27,7 @@ test('a user whose tenant is disabled or expired sees the reason at login and is
   await change({ status: '1' });
   await page.goto('/me');
   await alert.getByText('租户或其上级租户已被停用，请联系管理员').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('button', { name: 'English' }).click();
   await change({ status: '0', endTime: '2020-01-01' });
   await page.reload();
@@ -65,7 +65,7 @@ test('a user whose password an administrator has set must change it before the c
   await fillLogin(page, { tenantId: admin.tenantId, username: 'newcomer' });
   await page.getByRole('button', { name: '登录', exact: true }).click();
   await page.getByRole('heading', { name: '请修改密码' }).waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.reload();
   await page.getByRole('heading', { name: '请修改密码' }).waitFor();
   const change = async (newPassword: string) => {

@@ -1,7 +1,7 @@
 // Only with test:long: it repeats rules of all screens for the account screen; me.test.ts covers the password and the sessions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, logIn, logInOnPage, PHONE, startConsole } from '../support/console.ts';
+import { expectAccessibleInLongRun, logIn, logInOnPage, PHONE, startConsole } from '../support/console.ts';
 
 const fixture = await startConsole();
 const page = await fixture.sharedPage();
@@ -15,7 +15,7 @@ test('the dark theme survives a reload and is accessible', async () => {
   await page.reload();
   await page.locator('html[data-theme=dark]').waitFor();
   await page.getByText('当前设备').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
 });
 
 test('nothing is animated when the system requests reduced motion', async () => {

@@ -1,8 +1,8 @@
-// Only with test:long: it repeats what people.test.ts covers for the members of a department; members.test.ts covers the page of a person.
+// Only with test:long: it repeats, for the members of a department, what people.test.ts covers; members.test.ts covers the page of a person.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { expectNoAxeViolations, PHONE, startConsole, visit } from '../support/console.ts';
+import { expectAccessibleInLongRun, PHONE, startConsole, visit } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, createMembers, credentialsOf, row, waitForValue } from './departments-page.ts';
@@ -52,7 +52,7 @@ test('a department shows the members of its branch, or only its own, with their 
   assert.equal(await page.getByText('部门编号').isVisible(), false);
   await page.getByText('更多信息').click();
   await page.getByText('部门编号').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
 
   await page.getByRole('switch', { name: '含下级' }).click();
   await expectNames(page, ['李雷']);
@@ -71,10 +71,10 @@ test('a department shows the members of its branch, or only its own, with their 
   const small = await fixture.logIn(credentialsOf(admin), `/departments/${research}`, { viewport: PHONE, dark: true });
   await members(small).getByRole('link', { name: '韩梅梅' }).waitFor();
   assert.equal(await small.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await expectNoAxeViolations(small);
+  await expectAccessibleInLongRun(small);
 });
 
-test('members are added, moved in and removed on the page of the department, and the tree counts them', async () => {
+test('users are created in, added to and removed from a department on its page, and the tree counts them', async () => {
   const { admin, research, back, market, lead, mei, jim } = await createMembers(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
   await waitFor('the tree shows the counts', async () => (await countOf(page, '市场部')) === '1 人');
@@ -98,7 +98,7 @@ test('members are added, moved in and removed on the page of the department, and
   const join = page.getByRole('dialog', { name: '移入“市场部”' });
   await chooseUser(page, 'jim', 'Jim Green');
   await join.getByText('作为兼任部门').click();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await join.getByRole('button', { name: '移入' }).click();
   await page.getByText('已移入：Jim Green').waitFor();
   await expectNames(page, ['韩梅梅', 'Jim Green', '魏华']);
@@ -136,7 +136,7 @@ test('members are added, moved in and removed on the page of the department, and
   assert.equal(await page.getByRole('menuitem', { name: '移出部门' }).count(), 0);
 });
 
-test('a list of members that becomes shorter than the current page shows its last page', async () => {
+test('when the current page of a list of members no longer exists, its last page is shown', async () => {
   const { admin, market } = await createCompany(service);
   for (let n = 1; n <= 21; n++) await admin.createUser({ userName: `u${n}`, nickName: `成员${n}`, deptId: market });
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
@@ -172,7 +172,7 @@ test('the list of members has pages of a chosen size; page and filters are in th
   await members(page).getByText('共 21 人').waitFor();
   await member(page, '成员30').waitFor();
   assert.deepEqual(params(), { sort: '-nickName', status: '0' });
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await members(page).locator('.ant-pagination-options .ant-select').click();
   await page.locator('.ant-select-item-option').filter({ hasText: '50' }).click();
   await waitForValue(
@@ -191,7 +191,7 @@ test('the list of members has pages of a chosen size; page and filters are in th
   await members(small).getByText('停用', { exact: true }).first().waitFor();
   assert.deepEqual(params(), { sort: '-nickName' });
   assert.equal(await small.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-  await expectNoAxeViolations(small);
+  await expectAccessibleInLongRun(small);
 });
 
 test('rows of the tree have a button that adds a child and a menu, which also opens with the keyboard', async () => {
@@ -205,7 +205,7 @@ test('rows of the tree have a button that adds a child and a menu, which also op
   await row(page, '市场部').hover();
   await row(page, '市场部').getByTitle('“市场部”的操作').click();
   await page.getByRole('menuitem', { name: '删除' }).waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('menuitem', { name: '移动…' }).click();
   await page.getByRole('dialog', { name: '移动“市场部”' }).waitFor();
   await page.keyboard.press('Escape');
@@ -245,7 +245,7 @@ test('the page of a deleted person says so, shows their history and restores the
   await page.getByRole('link', { name: '韩梅梅' }).first().click();
   await page.getByText('“韩梅梅”已被删除').waitFor();
   await page.getByRole('list', { name: '变更历史' }).getByText('删除').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('button', { name: '恢复' }).click();
   await page.getByRole('region', { name: '韩梅梅' }).waitFor();
   assert.equal((await admin.get(`/system/user-api/${mei}`)).status, 200);
@@ -261,7 +261,7 @@ test('an administrator of a parent tenant opens the page of a user in a child te
   assert.equal(new URL(page.url()).search, `?tenantId=${admin.tenantId}`);
   await page.getByText('此处不显示其他租户的部门').waitFor();
   await page.getByText('当前没有登录的设备').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   const credentials = { tenantId: admin.tenantId, username: 'mei' };
   const own = await fixture.logIn(credentials, `/people/${mei}`);
   await own.getByText('仅管理员可访问此页面').waitFor();

@@ -1,7 +1,14 @@
 // Only with test:long: it repeats rules of other screens for people, and on a phone; people.test.ts covers the dialogs, export.test.ts the search in the list.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, logInOnPage, navigate, PHONE, resetToLogin, startConsole } from '../support/console.ts';
+import {
+  expectAccessibleInLongRun,
+  logInOnPage,
+  navigate,
+  PHONE,
+  resetToLogin,
+  startConsole,
+} from '../support/console.ts';
 import { expectError } from '../support/expect.ts';
 import { PASSWORD } from '../support/service.ts';
 import { fillLogin } from './login-form.ts';
@@ -24,7 +31,7 @@ test('saving a user that someone else has edited shows the conflict and can keep
   await dialog.getByRole('button', { name: '保存' }).click();
   const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
   await conflict.getByRole('row', { name: '部门 研发部 销售部' }).waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await conflict.getByRole('button', { name: '使用对方的版本' }).click();
   await conflict.waitFor({ state: 'hidden' });
   assert.equal(await dialog.getByLabel('姓名').inputValue(), '孙改名');
@@ -42,7 +49,7 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   const id = await root.createUser({ userName: 'pocket', nickName: '李口袋', deptId: sales, phone: '13812345678' });
   await logInOnPage(page, {}, '/people', { viewport: PHONE });
   await page.getByText('李口袋').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   // The buttons and filters leave most of the screen to the list.
   const { y } = (await page.locator('.user-list').boundingBox()) as { y: number };
   assert.ok(y < PHONE.height / 4, `the list begins at ${y} px`);
@@ -51,7 +58,7 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   await page.getByRole('combobox', { name: '状态' }).click();
   await page.getByTitle('正常', { exact: true }).click();
   await page.getByRole('button', { name: '筛选（1）' }).waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('combobox', { name: '排序' }).click();
   await page.getByTitle('创建时间降序', { exact: true }).click();
   await page
@@ -74,7 +81,7 @@ test('on a phone users are shown as a list and can be moved, selected and edited
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   await page.getByRole('button', { name: '编辑 李口袋' }).click();
   await topDialog().getByLabel('邮箱').fill('li@example.com');
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await topDialog().getByRole('button', { name: '保存' }).click();
   await page.getByText('已保存 李口袋').waitFor();
   const { email, phone, deptId } = await recordOf(id);
@@ -87,7 +94,7 @@ test('on a phone a menu exports and imports users and leads to the deleted ones,
   const more = page.getByRole('button', { name: '更多操作', exact: true });
   await more.press('Enter');
   await page.locator('[role=menuitem]:focus', { hasText: '导入' }).waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: '导入用户' }).waitFor();
   await page.goBack();
@@ -109,7 +116,7 @@ test('on a phone a menu exports and imports users and leads to the deleted ones,
     await page.getByRole('button', { name: create }).waitFor();
     await more.waitFor();
     assert.equal(await page.getByRole('button', { name: '导出' }).count(), 0);
-    await expectNoAxeViolations(page);
+    await expectAccessibleInLongRun(page);
   }
 });
 
@@ -117,7 +124,7 @@ test('the people screen is accessible in dark mode and in English', async () => 
   await logInOnPage(page, {}, '/people', { dark: true, language: 'en' });
   await page.getByRole('row', { name: /^Select admin/ }).waitFor();
   await page.getByRole('checkbox', { name: 'Select admin' }).check();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
 });
 
 test('a member cannot open the people screen', async () => {
@@ -152,7 +159,7 @@ test('a URL opens the users of a child tenant; an exceeded user limit is explain
   await topDialog().getByText('当前租户下用户名额不足').waitFor();
   await topDialog().getByText('此租户最多 2 名用户').waitFor();
   assert.equal(await topDialog().getByLabel('用户名').inputValue(), 'third', 'the input is kept');
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
 });
 
 test('a disabled user is locked out until they are enabled again', async () => {

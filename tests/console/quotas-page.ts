@@ -32,17 +32,17 @@ async function insertDailyUses(
   await insertUses(superuser, tenantId, uses.reverse());
 }
 
-/** Creates a parent tenant (`operator`) and three child tenants, which have used some of their quotas. */
+/** Creates a parent tenant and three child tenants, which have used some of their quotas. */
 export async function startQuotas(fixture: ConsoleFixture) {
   const { service } = fixture;
   const page = await fixture.sharedPage();
-  const operator = await service.createTenant({ tenantName: '榕树集团', quotaBo: { chainReport: 5 } });
+  const parent = await service.createTenant({ tenantName: '榕树集团', quotaBo: { chainReport: 5 } });
   const company = await service.createTenant(
     { tenantName: '上海分公司', quotaBo: { enterpriseQuery: 1000, riskReport: 200 } },
-    operator,
+    parent,
   );
-  const other = await service.createTenant({ tenantName: '北京分公司', quotaBo: { merchant: 50 } }, operator);
-  const third = await service.createTenant({ tenantName: '广州分公司', quotaBo: { businessReport: 300 } }, operator);
+  const other = await service.createTenant({ tenantName: '北京分公司', quotaBo: { merchant: 50 } }, parent);
+  const third = await service.createTenant({ tenantName: '广州分公司', quotaBo: { businessReport: 300 } }, parent);
   const users = await Promise.all(
     [
       ['lan', '王兰'],
@@ -52,7 +52,7 @@ export async function startQuotas(fixture: ConsoleFixture) {
   await insertDailyUses(service, company, 'enterpriseQuery', AMOUNTS, users);
   await insertDailyUses(service, other, 'merchant', [30, 18]);
   await insertDailyUses(service, third, 'businessReport', [3]);
-  await operator.put(`${QUOTAS}/apiCalls?tenantId=${company.tenantId}`, {
+  await parent.put(`${QUOTAS}/apiCalls?tenantId=${company.tenantId}`, {
     total: 100_000,
     period: 'month',
     pooled: true,
@@ -62,5 +62,5 @@ export async function startQuotas(fixture: ConsoleFixture) {
   const rowOf = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
   const quotaOf = async (client: Client, quota: string) =>
     (await client.get(QUOTAS)).data.find((each: { quota: string }) => each.quota === quota);
-  return { service, page, operator, company, other, third, rowOf, quotaOf };
+  return { service, page, parent, company, other, third, rowOf, quotaOf };
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, shareConsole } from '../support/console.ts';
+import { expectAccessibleInLongRun, expectNoCspViolations, logInOnPage, shareConsole } from '../support/console.ts';
 import { credentialsOf } from './departments-page.ts';
 import { AMOUNTS, startQuotas, USED } from './quotas-page.ts';
 
 await avoidMidnight();
-const { page, operator, company, other, quotaOf } = await startQuotas(await shareConsole());
+const { page, parent, company, other, quotaOf } = await startQuotas(await shareConsole());
 
 test('the page of a quota has a curve with its limit, sums by user and subject, and refunds a use', async () => {
   await logInOnPage(page, credentialsOf(company), '/quotas');
@@ -25,7 +25,7 @@ test('the page of a quota has a curve with its limit, sums by user and subject, 
   const ofFirst = AMOUNTS.filter((_, n) => n % 2 === 0).reduce((sum, amount) => sum + amount, 0);
   await page.getByRole('row', { name: new RegExp(`^王兰 ${ofFirst}`) }).waitFor();
   await page.getByText('每日数据').click();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('combobox', { name: '统计维度' }).press('Enter');
   await page.locator('.ant-select-item-option', { hasText: '对象' }).click();
   await page.getByRole('row', { name: /^91310001MA1FL0000X/ }).waitFor();
@@ -36,7 +36,7 @@ test('the page of a quota has a curve with its limit, sums by user and subject, 
   await last.getByText('王兰').waitFor();
   await last.getByRole('button', { name: /^退还/ }).click();
   const dialog = page.getByRole('dialog', { name: `退还 ${AMOUNTS[0]}？` });
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await dialog.getByRole('button', { name: '退还' }).click();
   await last.getByText(/^已退还$/).waitFor();
   await last.getByText('boss 于').waitFor();
@@ -50,7 +50,7 @@ test('the page of a quota has a curve with its limit, sums by user and subject, 
 });
 
 test('the quotas of child tenants that run out first are at the top, and a total can be raised in place', async () => {
-  await logInOnPage(page, credentialsOf(operator), '/quotas?view=below');
+  await logInOnPage(page, credentialsOf(parent), '/quotas?view=below');
   const rows = page.getByRole('region', { name: '下级租户' }).locator('tbody tr.ant-table-row');
   await rows.first().waitFor();
   const tenants = await rows.locator('td:first-child a').allInnerTexts();
@@ -58,11 +58,11 @@ test('the quotas of child tenants that run out first are at the top, and a total
   const first = rows.first();
   await first.getByText('48 / 50 即将用完').waitFor();
   await first.getByText(/约 1 天后/).waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await first.getByRole('button', { name: '调整总量：客商管理' }).click();
   const field = first.getByRole('spinbutton', { name: '客商管理的总量' });
   await field.fill('500');
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await field.press('Enter');
   await page.getByText('“客商管理”的总量已调整').waitFor();
   await rows.filter({ hasText: '客商管理' }).getByText('48 / 500').waitFor();

@@ -1,7 +1,7 @@
 // Only with test:long: it covers departments whose parent is gone; restore.test.ts covers each kind of record.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, startConsole } from '../support/console.ts';
+import { expectAccessibleInLongRun, startConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { credentialsOf } from './departments-page.ts';
@@ -28,7 +28,7 @@ test('a department whose parent is gone is restored below another parent, from t
   await dialog.getByText('原上级部门已被删除').waitFor();
   await dialog.getByLabel('新的上级部门').and(page.locator(':focus')).waitFor();
   assert.ok(await dialog.getByRole('button', { name: '恢复' }).isDisabled());
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: '恢复“一车间”' }).and(page.locator(':focus')).press('Enter');
@@ -69,7 +69,7 @@ test('a department of a child tenant whose parent is disabled can be restored to
   const dialog = page.getByRole('dialog', { name: 'Restore “一车间”' });
   await dialog.getByText('The former parent department is disabled').waitFor();
   await dialog.getByRole('button', { name: 'Restore' }).and(page.locator(':focus')).waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await dialog.getByRole('button', { name: 'Restore' }).click();
   await page.getByText('No deleted departments').waitFor();
   assert.equal((await child.get(`/system/dept-api/${dept}`)).data.parentId, 0);

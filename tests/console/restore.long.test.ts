@@ -1,7 +1,7 @@
 // Only with test:long: it repeats the restoration on the pages of deleted records; restore.test.ts covers each kind of record.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectNoAxeViolations, startConsole } from '../support/console.ts';
+import { expectAccessibleInLongRun, startConsole } from '../support/console.ts';
 import { expectError, expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { credentialsOf } from './departments-page.ts';
@@ -61,7 +61,7 @@ test('the page of a deleted record says who deleted it, and restores it', async 
     const notice = page.getByRole('alert').filter({ hasText: `“${name}”已被删除` });
     await notice.getByText('boss 于').waitFor();
     await notice.getByRole('link', { name: '变更历史' }).waitFor();
-    await expectNoAxeViolations(page);
+    await expectAccessibleInLongRun(page);
     await notice.getByRole('button', { name: '恢复' }).click();
     await page.getByRole(shown, { name }).first().waitFor();
     assert.equal((await admin.get(path)).code, 200);
@@ -88,7 +88,7 @@ test('after a user of a child tenant was deleted, the link to deleted records le
   await page.getByRole('row', { name: '离职员工' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: '已删除' }).click();
   await page.getByText(`您正在查看下级租户“分公司 ${child.tenantId}”中已删除的对象`).waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('button', { name: '恢复“离职员工”' }).click();
   await page.getByText('没有已删除的用户').waitFor();
   assert.equal((await child.get(`/system/user-api/${user}`)).code, 200);

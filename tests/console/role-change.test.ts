@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoCspViolations, navigate, shareConsole } from '../support/console.ts';
 
-/** The administrator role is missing, or it is granted or revoked while the user is logged in. */
+/** What users without the administrator role can open, and what happens when they gain or lose it while they are logged in. */
 
 const fixture = await shareConsole();
 const admin = await fixture.service.createTenant();

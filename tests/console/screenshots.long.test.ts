@@ -1,4 +1,4 @@
-// Only with test:long: it opens the screens of the README's pictures with the demonstration data; the tests of each screen cover the screens.
+// Only with test:long: it opens the screens of the README's screenshots with the demonstration data; other files cover what these screens do.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import type { Database } from '../../db/connect.ts';
 import { fillWithDemoData } from '../../server/demo/fill.ts';
 import {
-  expectNoAxeViolations,
+  expectAccessibleInLongRun,
   expectNoCspViolations,
   type PageSettings,
   PHONE,
@@ -17,8 +17,9 @@ import {
 import { CHEAP_HASH } from '../support/database.ts';
 
 /**
- * The screens that the README shows, with the demonstration data. With BANYAN_SCREENSHOTS=1 this file takes the pictures anew.
- * The data has a fixed seed. Its dates follow the day of the run, because the service compares them with the database's clock.
+ * The screens that the README shows, with the demonstration data. With BANYAN_SCREENSHOTS=1 this file takes the screenshots
+ * again. The data has a fixed seed. Its dates follow the day of the run, because the service compares them with the database's
+ * clock.
  */
 
 let db: Database | undefined;
@@ -44,14 +45,14 @@ const [{ person } = { person: '' }] = await service.superuser<{ person: string }
   where c.tenant_id = ${tenantId} and c.resource = 'user' group by 1 order by count(*) desc, 1 limit 1`;
 const twoMonthsAgo = new Date(Date.now() - 60 * 86_400_000).toISOString();
 
-interface Picture {
+interface Screenshot {
   path: string;
   settings?: PageSettings;
-  /** Waits until the screen is complete, after actions that the picture shows. */
+  /** Waits until the screen is complete, after actions that the screenshot shows. */
   complete(page: Page): Promise<unknown>;
 }
 
-const PICTURES: Record<string, Picture> = {
+const SCREENSHOTS: Record<string, Screenshot> = {
   home: { path: '/home', complete: (page) => page.getByText('榕华零售南京加盟店').first().waitFor() },
   departments: {
     path: `/departments/${technology}`,
@@ -123,8 +124,8 @@ const PICTURES: Record<string, Picture> = {
 };
 
 const dark: PageSettings = { viewport: PHONE, dark: true };
-const PHONE_PICTURES: Record<string, Picture> = {
-  'departments-phone': { ...(PICTURES.departments as Picture), settings: { viewport: PHONE } },
+const PHONE_SCREENSHOTS: Record<string, Screenshot> = {
+  'departments-phone': { ...(SCREENSHOTS.departments as Screenshot), settings: { viewport: PHONE } },
   'people-phone': {
     path: '/people',
     settings: { viewport: PHONE },
@@ -135,12 +136,12 @@ const PHONE_PICTURES: Record<string, Picture> = {
     settings: { ...dark, language: 'en' },
     complete: (page) => page.getByText('榕华零售南京加盟店').first().waitFor(),
   },
-  'tenants-phone-dark': { ...(PICTURES.tenants as Picture), settings: dark },
-  'chart-phone': { ...(PICTURES.chart as Picture), settings: { viewport: PHONE, language: 'en' } },
+  'tenants-phone-dark': { ...(SCREENSHOTS.tenants as Screenshot), settings: dark },
+  'chart-phone': { ...(SCREENSHOTS.chart as Screenshot), settings: { viewport: PHONE, language: 'en' } },
 };
 
-test('the README files show these pictures, and there are no others', () => {
-  const names = [...Object.keys(PICTURES), ...Object.keys(PHONE_PICTURES)].sort();
+test('the README files show these screenshots, and there are no others', () => {
+  const names = [...Object.keys(SCREENSHOTS), ...Object.keys(PHONE_SCREENSHOTS)].sort();
   const files = fs.readdirSync('docs/screenshots').map((file) => file.replace(/\.png$/, ''));
   assert.deepEqual(files.sort(), names);
   for (const readme of ['README.md', 'README.zh-CN.md']) {
@@ -149,13 +150,13 @@ test('the README files show these pictures, and there are no others', () => {
   }
 });
 
-for (const [name, { path, settings, complete }] of Object.entries({ ...PICTURES, ...PHONE_PICTURES })) {
-  test(`the screen of the picture "${name}" is complete and accessible`, async () => {
+for (const [name, { path, settings, complete }] of Object.entries({ ...SCREENSHOTS, ...PHONE_SCREENSHOTS })) {
+  test(`the screen of the screenshot "${name}" is complete and accessible`, async () => {
     const page = await fixture.logIn(credentials, path, settings);
     await complete(page);
     await page.locator('.state[role=status], .ant-spin-spinning').first().waitFor({ state: 'detached' });
     await screenshot(page, name);
-    await expectNoAxeViolations(page);
+    await expectAccessibleInLongRun(page);
     expectNoCspViolations(page);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
   });

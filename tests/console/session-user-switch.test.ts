@@ -14,7 +14,7 @@ const page = await fixture.sharedPage();
 const second = await page.context().newPage();
 
 /** Creates a tenant with two administrators and four workers, and logs boss in on both tabs. */
-async function logInWithTwoAdministrators(pathFor: (market: string) => string) {
+async function createTenantAndLogIn(pathFor: (market: string) => string) {
   const admin = await fixture.service.createTenant({ tenantName: '换人' });
   const { tenantId } = admin;
   const [market] = await Promise.all([
@@ -41,11 +41,11 @@ async function switchUser(tenantId: string) {
 
 /** Records the writes that this page sends from now on. */
 function recordWrites(): string[] {
-  const changes: string[] = [];
+  const writes: string[] = [];
   page.on('request', (request) => {
-    if (['PUT', 'DELETE'].includes(request.method())) changes.push(`${request.method()} ${request.url()}`);
+    if (['PUT', 'DELETE'].includes(request.method())) writes.push(`${request.method()} ${request.url()}`);
   });
-  return changes;
+  return writes;
 }
 
 /** The outcomes of the write that is in flight while the user changes. */
@@ -57,7 +57,7 @@ const outcomes: { outcome: string; respond: (route: Route) => Promise<void> }[] 
 
 for (const { outcome, respond } of outcomes.slice(0, scale(1, 3)))
   test(`a bulk operation does not continue as the next user when the write in flight is ${outcome}`, async () => {
-    const { tenantId } = await logInWithTwoAdministrators(() => '/people?q=worker');
+    const { tenantId } = await createTenantAndLogIn(() => '/people?q=worker');
     await page.getByRole('checkbox', { name: '选择 worker4' }).waitFor();
     await page.getByRole('checkbox', { name: '选择本页全部' }).check();
     await page.getByRole('toolbar').getByRole('button', { name: '停用' }).click();
@@ -76,7 +76,7 @@ for (const { outcome, respond } of outcomes.slice(0, scale(1, 3)))
     await page.getByText('正在处理 1 / 4').waitFor();
     await held;
     await switchUser(tenantId);
-    const changes = recordWrites();
+    const laterWrites = recordWrites();
     // The console reloads the data on the screen when the operation ends, whatever its result.
     const reloaded = page.waitForRequest('**/system/overview-api');
     const failed = outcome === 'lost' && page.waitForEvent('requestfailed');
@@ -85,7 +85,7 @@ for (const { outcome, respond } of outcomes.slice(0, scale(1, 3)))
     if (await failed) await page.evaluate("dispatchEvent(new Event('online'))");
     await reloaded;
     await waitUntilSettled(page);
-    assert.deepEqual(changes, []);
+    assert.deepEqual(laterWrites, []);
     const disabled = await superuser`
       select user_name, update_by from banyan.users where tenant_id = ${tenantId} and status = '1'`;
     assert.deepEqual([...disabled], [{ user_name: 'worker1', update_by: 'boss' }]);

@@ -1,4 +1,4 @@
-// Only with test:long: it covers tokens that expire at a bad moment; session.test.ts covers expired, ended and shared sessions.
+// Only with test:long: it covers tokens that expire at a bad moment, and logouts in other tabs and in disabled tenants; session.test.ts covers expired, ended and shared sessions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';

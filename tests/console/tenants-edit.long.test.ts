@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';
-import { expectNoAxeViolations, expectNoCspViolations, logInOnPage, navigate } from '../support/console.ts';
+import { expectAccessibleInLongRun, expectNoCspViolations, logInOnPage, navigate } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
 import { HIDDEN_QUOTAS, startTenants } from './tenants-page.ts';
 
@@ -14,7 +14,7 @@ test('tenants are found by name and by code, in the tree and in the table; the U
   await logInOnPage(page, {}, '/tenants');
   await page.getByText('剩余 21 天').waitFor();
   await page.getByText('已到期 12 天').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('searchbox', { name: '搜索租户' }).fill('华南');
   await page.getByText('共 1 个').waitFor();
   const { pathname, search } = new URL(page.url());
@@ -39,7 +39,7 @@ test('tenants are found by name and by code, in the tree and in the table; the U
 test('an empty list of tenants offers to clear all filters', async () => {
   await logInOnPage(page, {}, `/tenants?q=${encodeURIComponent('华南')}&status=1&ends=30&parent=${groupCode}`);
   await page.getByText('未找到租户').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('button', { name: '清除筛选' }).click();
   await page.getByRole('link', { name: '西部合作方', exact: true }).waitFor();
   assert.equal(new URL(page.url()).search, '');
@@ -49,12 +49,12 @@ test('an empty list of tenants offers to clear all filters', async () => {
 test('all fields of a tenant can be edited, quotas that no read returns keep their values, and a reload keeps the draft', async () => {
   await logInOnPage(page, {}, `/tenants/${group}`);
   await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('租户名称').fill('榕树控股');
   await page.getByLabel('授权菜单').fill('103');
   await page.keyboard.press('Enter');
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
 
   await page.getByRole('link', { name: '首页' }).click();
   await page.getByRole('dialog').getByRole('button', { name: '继续填写' }).click();
@@ -85,7 +85,7 @@ test('saving a tenant that someone else has edited shows the conflict', async ()
   await page.getByRole('button', { name: '保存' }).click();
   const conflict = page.getByRole('dialog', { name: '内容已被他人修改' });
   await conflict.getByText('别人写的').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await conflict.getByRole('button', { name: '使用对方的版本' }).click();
   await conflict.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('联系人').inputValue(), '别人写的');
@@ -122,7 +122,7 @@ test('a tenant with child tenants is deleted only after they are moved to anothe
   await page.getByRole('dialog', { name: '删除“旧集团”？' }).getByRole('button', { name: '删除' }).click();
   const errorDialog = page.getByRole('dialog', { name: '“旧集团”还有下级租户' });
   await errorDialog.getByText('存在下级租户，不允许删除').waitFor();
-  await expectNoAxeViolations(page);
+  await expectAccessibleInLongRun(page);
   await errorDialog.getByRole('button', { name: '待移动' }).click();
   await page.getByRole('heading', { level: 1, name: '待移动' }).waitFor();
 

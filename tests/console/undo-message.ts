@@ -12,4 +12,4 @@ export const undo = async (page: Page, text: string) => {
 };
 
 /** The rows of the tree of `createCompany`, all expanded. */
-export const ALL = ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用'];
+export const COMPANY_OUTLINE = ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用'];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { startConsole } from '../support/console.ts';
 import { expectOk } from '../support/expect.ts';
 import { createCompany, credentialsOf, dragAndDrop, expectOutline, row } from './departments-page.ts';
-import { ALL, holdMessage, undo } from './undo-message.ts';
+import { COMPANY_OUTLINE, holdMessage, undo } from './undo-message.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
@@ -12,12 +12,12 @@ const { service } = fixture;
 test('undoing a move that took two requests restores both the parent and the order', async () => {
   const { admin, web, research } = await createCompany(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${web}`);
-  await expectOutline(page, ALL);
+  await expectOutline(page, COMPANY_OUTLINE);
   await dragAndDrop(page, row(page, '前端组'), row(page, '市场部'), 'before');
   await holdMessage(page, '“前端组”已移动');
   await expectOutline(page, ['1 总部', '2 研发部', '3 后端组', '2 前端组', '2 市场部', '2 旧部门停用']);
   await undo(page, '“前端组”已移动');
-  await expectOutline(page, ALL);
+  await expectOutline(page, COMPANY_OUTLINE);
   const { data } = await admin.get(`/system/dept-api/${web}`);
   assert.deepEqual([data.parentId, data.orderNum], [Number(research), 1]);
 });

@@ -19,7 +19,7 @@ interface Row {
 const list = async (client: Client, query: string): Promise<{ rows: Row[]; next: string | null }> =>
   read(client, `${CHANGES}/list?below=false&${query}`);
 
-/** Creates a department with two below it and three users in it, and deletes all of them with one request. */
+/** Creates a department with two below it, which have three users, and deletes all of them with one request. */
 async function deleteBranch() {
   const admin = await service.createTenant();
   const top = await admin.createDepartment({ deptName: 'top' });
@@ -119,7 +119,7 @@ test('a deleted department stays listed when a user with the same id changes lat
   );
 });
 
-test('a deleted child tenant is listed for its parent, and for nobody else', async () => {
+test('a deleted child tenant is listed for its parent, and not for an unrelated tenant', async () => {
   const [parent, outsider] = [await service.createTenant(), await service.createTenant()];
   const child = await service.createTenant({ tenantName: 'child' }, parent);
   expectOk(await parent.delete(`/system/tenant-api/${child.id}`));

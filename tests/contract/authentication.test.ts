@@ -122,12 +122,13 @@ test('login reports a disabled user or tenant only when the password is correct'
     await service.root.put('/system/tenant-api', { ...body, ...fields });
     const response = await logIn(admin.tenantId, 'boss');
     assert.deepEqual([response.status, response.data], [403, { reason }]);
+    assert.equal((await logIn(admin.tenantId, 'boss', 'wrong password')).data.reason, 'LOGIN_FAILED', reason);
   }
   await service.root.put('/system/tenant-api', body);
   assert.equal((await logIn(admin.tenantId, 'boss')).code, 200);
 });
 
-test('login rejects a missing field or a field of the wrong type', async () => {
+test('login rejects a field that is missing, too long or of the wrong type', async () => {
   const body = { tenantId: '000000', username: 'admin', password: PASSWORD };
   for (const field of ['tenantId', 'username', 'password'] as const) {
     const { [field]: _, ...rest } = body;

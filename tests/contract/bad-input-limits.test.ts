@@ -24,7 +24,7 @@ const lengths: [path: string, field: string, characters: number][] = [
 ];
 
 for (const [path, field, characters] of lengths) {
-  test(`${field} of ${path} accepts ${characters} characters of any Unicode plane and no more`, async () => {
+  test(`${field} of ${path} accepts ${characters} characters outside the Basic Multilingual Plane and no more`, async () => {
     const [key = '', inner] = field.split('.');
     const body = (text: string) => ({
       ...(path === '/system/user-api' ? { userName: `u${characters}`, password: PASSWORD } : {}),
@@ -84,7 +84,7 @@ test('integers outside 32 bits or below their minimum are rejected', async () =>
   }
 });
 
-test('a request that fails on one item writes none of its items', async () => {
+test('a request that fails on one item or field writes nothing', async () => {
   const [top, used, free] = [
     await admin.createDepartment(),
     await admin.createDepartment(),

@@ -176,7 +176,7 @@ test('query parameters without a value are ignored', async () => {
   }
 });
 
-test('a path or query that is not UTF-8 is rejected', async () => {
+test('a path or query that is not valid percent-encoded UTF-8 is rejected', async () => {
   for (const path of [
     '/',
     '/system/dept-api/',

@@ -18,6 +18,14 @@ const refresh = (cookie?: string, headers: Record<string, string> = {}) =>
 const clientOf = ({ data }: ApiResponse) => new Client(service.base, data.access_token, undefined, '000000');
 const CLEARED = 'banyan_session=; Path=/auth; HttpOnly; SameSite=Strict; Max-Age=0';
 
+/** Reads the stored sessions of these cookies. A refresh changes them, and a logout deletes them. */
+async function storedSessions(...cookies: string[]): Promise<string[]> {
+  const ids = cookies.map((cookie) => String(cookie.split('.')[1]));
+  const rows = await service.superuser<{ row: string }[]>`
+    select s::text as row from banyan.sessions s where session_id = any(${ids}::uuid[]) order by session_id`;
+  return rows.map(({ row }) => row);
+}
+
 test('a browser gets its refresh token only in an HttpOnly cookie', async () => {
   const response = await logIn();
   assert.deepEqual(Object.keys(response.data), ['access_token', 'token_type', 'expires_in']);
@@ -58,6 +66,7 @@ test('two session cookies are rejected, and neither is cleared or used', async (
   for (const headers of [{}, https]) {
     const [own, planted] = [await logIn(headers), await logIn(headers)];
     const both = [cookieOf(planted), cookieOf(own)].join('; ');
+    const before = await storedSessions(cookieOf(own), cookieOf(planted));
     const rejected = [
       await refresh(both, headers),
       await logIn({ ...headers, cookie: both }),
@@ -66,9 +75,10 @@ test('two session cookies are rejected, and neither is cleared or used', async (
     for (const response of rejected) {
       assert.deepEqual([outcomeOf(response), response.headers['set-cookie']], ['400 DUPLICATE_COOKIE', undefined]);
     }
+    assert.deepEqual(await storedSessions(cookieOf(own), cookieOf(planted)), before);
     const out = await clientOf(own).post('/auth/logout', undefined, { headers: { ...headers, cookie: both } });
     assert.deepEqual([outcomeOf(out), out.headers['set-cookie']], ['200 OK', undefined]);
-    assert.equal(outcomeOf(await refresh(cookieOf(planted), headers)), '200 OK', 'its session was not used');
+    assert.equal(outcomeOf(await refresh(cookieOf(planted), headers)), '200 OK', 'its session has not ended');
   }
 });
 
@@ -80,7 +90,8 @@ test('a client that does not request session=cookie neither gets nor uses a cook
   assert.equal(outcomeOf(bodiless), '400 BODY_REQUIRED');
   const body = { refresh_token: plain.data.refresh_token };
   const next = await service.anonymous.post('/auth/refresh', body, { headers: { cookie } });
-  assert.ok(next.data.refresh_token);
+  const sessionOf = (refreshToken: string) => refreshToken.split('.')[1];
+  assert.equal(sessionOf(next.data.refresh_token), sessionOf(body.refresh_token));
   assert.equal(next.headers['set-cookie'], undefined);
   assert.equal((await service.anonymous.post('/auth/login?session=memory', login)).data.field, 'session');
 });
@@ -117,13 +128,15 @@ test('a refresh in a disabled tenant is rejected but keeps the cookie', async ()
   assert.equal(outcomeOf(await refresh(cookieOf(response))), '200 OK');
 });
 
-test('a cross-site request cannot use the cookie and does not consume it', async () => {
+test('a request from another origin cannot use the cookie and does not consume it', async () => {
   const cookie = cookieOf(await logIn());
+  const before = await storedSessions(cookie);
   for (const site of ['cross-site', 'same-site', 'anything']) {
     const headers = { 'sec-fetch-site': site };
     assert.equal(outcomeOf(await refresh(cookie, headers)), '403 OTHER_SITE', site);
     assert.equal(outcomeOf(await logIn(headers)), '403 OTHER_SITE', site);
   }
+  assert.deepEqual(await storedSessions(cookie), before);
   const own = await refresh(cookie, { 'sec-fetch-site': 'same-origin' });
   assert.equal(outcomeOf(own), '200 OK');
   assert.equal(outcomeOf(await refresh(cookieOf(own), { 'sec-fetch-site': 'none' })), '200 OK');
@@ -236,19 +249,24 @@ test('a browser can log out with its cookie alone, also when its tenant is disab
 
   const admin = await service.createTenant();
   const { tenantId } = admin;
-  const response = await service.anonymous.post('/auth/login?session=cookie', { ...login, tenantId, username: 'boss' });
+  const logInAsBoss = () =>
+    service.anonymous.post('/auth/login?session=cookie', { ...login, tenantId, username: 'boss' });
+  const [alone, withToken] = [await logInAsBoss(), await logInAsBoss()];
   const tenant = (await admin.get('/auth/me')).data.tenant;
   const { packageBo, quotaBo, ruleBo, tenantName } = tenant;
   const change = (status: string) =>
     service.root.put('/system/tenant-api', { id: tenant.id, tenantName, packageBo, quotaBo, ruleBo, status });
   assert.equal((await change('1')).code, 200);
-  assert.equal(outcomeOf(await logOut(cookieOf(response), {}, response.data.access_token)), '200 OK');
+  assert.equal(outcomeOf(await logOut(cookieOf(alone))), '200 OK');
+  assert.equal(outcomeOf(await logOut(cookieOf(withToken), {}, withToken.data.access_token)), '200 OK');
   assert.equal((await change('0')).code, 200);
-  assert.equal(outcomeOf(await refresh(cookieOf(response))), '401 REFRESH_REFUSED');
-  assert.equal(
-    outcomeOf(await new Client(service.base, response.data.access_token).get('/auth/me')),
-    '401 SESSION_ENDED',
-  );
+  for (const response of [alone, withToken]) {
+    assert.equal(outcomeOf(await refresh(cookieOf(response))), '401 REFRESH_REFUSED');
+    assert.equal(
+      outcomeOf(await new Client(service.base, response.data.access_token).get('/auth/me')),
+      '401 SESSION_ENDED',
+    );
+  }
 });
 
 test('logout with everywhere=true ends all sessions of the user and no others', async () => {

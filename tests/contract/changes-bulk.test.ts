@@ -40,7 +40,7 @@ test('changes of departments hundreds of levels deep are recorded, without paths
   await expectFewRowsRead(t, service, count);
 });
 
-test('after=latest begins after all of a write that is larger than what one transaction seals', async () => {
+test('after=latest begins after a whole bulk write, even if it has more changes than one transaction seals', async () => {
   // Nothing is sealed in the background.
   const service = await startService({}, { timing: { sealMs: 600_000 } });
   const admin = await service.createTenant();

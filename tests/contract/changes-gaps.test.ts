@@ -29,7 +29,7 @@ async function addGap({ tenantId }: Client, length: number): Promise<void> {
 for (const below of [false, true]) {
   const path = `${CHANGES}?limit=1000&below=${below}`;
 
-  test(`a page ends within a long gap, and its cursor is beyond what was read, with below=${below}`, async () => {
+  test(`pages with an advancing cursor, long polling and streams get past a long gap, with below=${below}`, async () => {
     const admin = await service.createTenant();
     const { data: start } = await admin.get(`${path}&after=latest`);
     await addGap(admin, below ? SUBTREE_GAP : LEDGER_GAP);

@@ -11,7 +11,7 @@ async function positionOf(client: Client): Promise<string> {
   const { data } = await client.get(`${CHANGES}?limit=1000`);
   return data.next;
 }
-/** The tenant changes that a client sees after a position: action, id, old parent and new parent. */
+/** The tenant changes that a client sees after a position: action, id, author, old parent and new parent. */
 async function tenantChanges(client: Client, after: string) {
   const { data } = await client.get(`${CHANGES}?after=${after}&limit=1000`);
   const rows = data.rows.filter(({ resource }: { resource: string }) => resource === 'tenant');

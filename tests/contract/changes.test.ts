@@ -59,7 +59,7 @@ test('every write of a department is recorded with the record before and after',
   );
 });
 
-test('a bulk creation and a subtree delete record one change for each department, in one batch', async () => {
+test('a bulk creation and a subtree delete record one change for each department, each in one batch', async () => {
   const admin = await service.createTenant();
   const { next } = await readChanges(admin);
   const departments = [
@@ -78,9 +78,12 @@ test('a bulk creation and a subtree delete record one change for each department
     rows.find(({ resourceId, action }) => resourceId === b && action === 'created').after.ancestors,
     `0,${a}`,
   );
-  const { data: audit } = await admin.get(`${CHANGES}/list?action=deleted`);
-  assert.equal(new Set(audit.rows.map(({ batch }: { batch: number }) => batch)).size, 1);
-  assert.equal(new Set(audit.rows.map(({ time }: { time: string }) => time)).size, 1);
+  for (const action of ['created', 'deleted']) {
+    const { data: audit } = await admin.get(`${CHANGES}/list?resource=department&action=${action}`);
+    assert.equal(audit.rows.length, 2);
+    assert.equal(new Set(audit.rows.map(({ batch }: { batch: number }) => batch)).size, 1, action);
+    assert.equal(new Set(audit.rows.map(({ time }: { time: string }) => time)).size, 1, action);
+  }
 });
 
 test('changes of concurrent requests name their own caller and request', async () => {
@@ -134,15 +137,19 @@ test('a user change includes the departments, and a password change is recorded 
 });
 
 test('a tenant change is recorded for the tenant and the tenants above it, not for siblings', async () => {
-  const admin = await service.createTenant();
-  const sibling = await service.createTenant();
-  const [{ next }, { next: nextOfSibling }] = [await readChanges(admin), await readChanges(sibling)];
+  const top = await service.createTenant();
+  const admin = await service.createTenant({}, top);
+  const sibling = await service.createTenant({}, admin);
+  const { next } = await readChanges(admin);
+  const { next: nextOfTop } = await readChanges(top);
+  const { next: nextOfSibling } = await readChanges(sibling);
   const child = await service.createTenant({ tenantName: '分公司', quotaBo: { riskReport: 5, credit: 7 } }, admin);
   await admin.put('/system/tenant-api', { id: child.id, tenantName: '分公司二' });
   const { data: now } = await admin.get(`/system/tenant-api/${child.id}`);
   const { rows } = await readChanges(admin, next);
+  const { rows: rowsOfTop } = await readChanges(top, nextOfTop);
   const own = (await readChanges(child)).rows.filter(({ resource }) => resource === 'tenant');
-  for (const changes of [rows, own]) {
+  for (const changes of [rows, rowsOfTop, own]) {
     assert.deepEqual(
       changes.map(({ resource, action, resourceId }) => [resource, action, resourceId]),
       [

@@ -39,7 +39,7 @@ test('the client has a method for every operation', async () => {
     assert.equal(typeof client[operationId], 'function', operationId);
 });
 
-test('records are created, read, changed and deleted by the names of the operations', async () => {
+test('methods named after the operations create, read, change and delete records', async () => {
   const client = connect();
   const { id } = await client.createDepartment({ body: { deptName: '研发部', leader: '张三' } });
   const { data, etag } = await client.readDepartment({ id });
@@ -79,7 +79,7 @@ test('errors are told apart by their reason, and their messages are in the langu
   assert.equal(invalid.details.field, 'deptName');
 });
 
-test('errors are found when the service sends all of them with status 200', async () => {
+test('errors are recognized when the service sends all of them with status 200', async () => {
   const always200: typeof fetch = async (...request) => {
     const response = await fetch(...request);
     return new Response(response.body, { headers: response.headers });
@@ -122,7 +122,7 @@ test('a parameter of a path cannot lead to another path', async () => {
   assert.deepEqual(urls, [`${service.base}${DEPTS}/1%2F..%2F2%3Fx%3D%23`]);
 });
 
-test('lists with cursors are iterated over all pages', async () => {
+test('iterating a list with a cursor reads all of its pages', async () => {
   const tenant = await service.createTenant();
   const client = connect({ key: String(tenant.token) });
   const names = Array.from({ length: 7 }, (_, n) => `部门${n}`);
@@ -196,7 +196,7 @@ test('a user logs in, their tokens are reported, and calls fail after logout', a
   await assert.rejects(client.readMe(), (error) => isApiError(error, 'NO_TOKEN'));
 });
 
-test('a key needs no refresh: its errors are final', async () => {
+test('a client with an API key never refreshes tokens, not even after an error', async () => {
   const paths: string[] = [];
   const record: typeof fetch = (url, init) => {
     paths.push(new URL(String(url)).pathname);

@@ -23,7 +23,7 @@ const paths: Record<string, string> = {
 const operations = (await readOperations(service)).filter(({ responses }) => responses[200]?.headers?.ETag);
 const getIf = (path: string, tag: string) => admin.get(path, { headers: { 'if-none-match': tag } });
 
-test('every read that has an ETag returns 304 without a body for If-None-Match', async () => {
+test('every read that has an ETag returns 304 without a body for a matching If-None-Match', async () => {
   assert.deepEqual(operations.map(({ operationId }) => operationId).sort(), Object.keys(paths).sort());
   for (const { operationId, parameters = [], responses } of operations) {
     const path = paths[operationId] as string;
@@ -63,7 +63,7 @@ test('If-None-Match: * returns 404 for records of another tenant', async () => {
     assert.equal((await other.get(path, { headers: { 'if-none-match': '*' } })).status, 404, operationId);
 });
 
-test('the ETag of a webhook follows its deliveries, but a delivery does not prevent an update', async () => {
+test('a delivery changes the ETag of a webhook, but does not prevent an update with the earlier ETag', async () => {
   const path = paths.readWebhook as string;
   const { etag = '' } = (await admin.get(path)).headers;
   await service.superuser`update banyan.webhooks set failures = failures + 1 where webhook_id = ${webhookId}`;

@@ -131,7 +131,7 @@ test('a browser gets the page with the status 404 at an unknown address, so that
   }
 });
 
-test('operations and assets that do not exist are errors in JSON, and no file outside the console folder is served', async () => {
+test('unknown operations and assets get an error in JSON, and no file outside the console folder is served', async () => {
   for (const at of [
     '/assets',
     '/assets/',

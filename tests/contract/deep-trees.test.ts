@@ -7,7 +7,7 @@ import { createChain, startDeepTrees } from './deep-trees.ts';
 const DEPTH = scale(500, 10_000);
 const service = await startDeepTrees();
 
-test('paths too long for one response are rejected', async () => {
+test('a request is rejected if the paths in its response would be too long', async () => {
   const { admin: withLongNames } = await createChain(service, DEPTH, (n) => `${'部'.repeat(95)}${n}`);
   const member = await service.createMember(withLongNames);
   const responses = await Promise.all([

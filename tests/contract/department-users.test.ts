@@ -23,7 +23,7 @@ const userIdsIn = async (dept: string, query = '') => {
   return data.rows.map(({ userId }: { userId: number }) => String(userId));
 };
 
-test('users of a main or additional department are listed by id with the fields of a single read', async () => {
+test('users of a main or additional department are listed in id order, with the fields of a single read', async () => {
   assert.deepEqual(await userIdsIn(east), [anna, otto]);
   assert.deepEqual(await userIdsIn(elsewhere), [otto]);
   assert.deepEqual(await userIdsIn(top), []);
@@ -37,7 +37,7 @@ test('below=true lists the users of the whole subtree once each', async () => {
   assert.deepEqual(await userIdsIn(top, '&below=false'), []);
 });
 
-test('the list and the export of users take below=true for the whole subtree of deptId, with the other filters', async () => {
+test('below=true extends the list and the export of users to the subtree of deptId, also with other filters', async () => {
   const list = async (query: string) => {
     const { data, text } = await admin.get(`/system/user-api/list?${query}`);
     assert.equal(data.total, data.rows?.length, text);

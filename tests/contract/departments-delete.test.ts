@@ -131,7 +131,7 @@ describe('DELETE: conditions', () => {
 });
 
 describe('Batch delete is all or nothing', () => {
-  test('departments with children reject the batch and are listed', async () => {
+  test('a batch with departments that have children is rejected, and the error lists them', async () => {
     const [free, first, second] = [
       await admin.createDepartment(),
       await admin.createDepartment(),
@@ -143,7 +143,7 @@ describe('Batch delete is all or nothing', () => {
     assert.ok(await exists(free));
   });
 
-  test('departments with users reject the batch and are listed', async () => {
+  test('a batch with departments that have users is rejected, and the error lists them', async () => {
     const [free, used, also] = [
       await admin.createDepartment(),
       await admin.createDepartment(),
@@ -155,7 +155,7 @@ describe('Batch delete is all or nothing', () => {
     assert.ok(await exists(free));
   });
 
-  test('departments that do not exist reject the batch and are listed', async () => {
+  test('a batch with departments that do not exist is rejected, and the error lists them', async () => {
     const [free, deleted, elsewhere] = [
       await admin.createDepartment(),
       await admin.createDepartment(),

@@ -94,7 +94,7 @@ describe('Tree', () => {
     for (const depth of ['0', '-1', '1.5', 'x', '2147483647']) expectInvalid(await tree(`depth=${depth}`), 'depth');
   });
 
-  test('the tree of randomly shaped departments agrees with the list', async () => {
+  test('a randomly shaped tree agrees with the list', async () => {
     const client = await service.createTenant();
     const { below, pick } = seededRandom(firstSeed);
     const departments = Array.from({ length: scale(150, 400) }, (_, n) => ({

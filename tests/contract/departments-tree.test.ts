@@ -66,7 +66,7 @@ describe('Validity of a parent', () => {
   const invalid: [kind: string, parentId: string, status: number, reason: string][] = [
     ['unknown', '999999999', 400, 'PARENT_NOT_FOUND'],
     ['deleted', deleted, 400, 'PARENT_NOT_FOUND'],
-    ['foreign', elsewhere, 400, 'PARENT_NOT_FOUND'],
+    ['of another tenant', elsewhere, 400, 'PARENT_NOT_FOUND'],
     ['disabled', disabled, 409, 'PARENT_DISABLED'],
   ];
   for (const [kind, parentId, status, reason] of invalid) {

@@ -112,8 +112,8 @@ describe('Additional fields of the read operation', () => {
 });
 
 describe('Operations on departments', () => {
-  /** Fields that we have added to the documented ones. */
-  const added = { leaderId: null, source: null, externalId: null };
+  /** Fields that the requests of these tests do not set. */
+  const unset = { leaderId: null, source: null, externalId: null };
   const body = {
     parentId: 0,
     deptName: '研发部',
@@ -138,7 +138,7 @@ describe('Operations on departments', () => {
     const more = { deptId: Number(id), ancestors: '0', delFlag: '0' };
     const audit = { createBy: 'boss', createTime, updateBy: '', updateTime: null };
     // The comparison is exact: it fails on a missing field and on a field that the interface does not list.
-    expectOk(response, { ...body, ...more, ...audit, ...added });
+    expectOk(response, { ...body, ...more, ...audit, ...unset });
   });
 
   test('PUT /system/dept-api replaces a department and returns null', async () => {
@@ -146,7 +146,7 @@ describe('Operations on departments', () => {
     const next = { ...body, deptName: '产品部', orderNum: 2, leader: '王五', phone: '1', email: 'p@q', status: '1' };
     expectOk(await admin.put(DEPTS, { deptId, ...next }), null);
     const { ancestors, delFlag, createBy, createTime, updateBy, updateTime, ...shown } = await readDept(admin, deptId);
-    assert.deepEqual(shown, { deptId, ...next, ...added });
+    assert.deepEqual(shown, { deptId, ...next, ...unset });
   });
 
   test('DELETE /system/dept-api/{id} deletes a department and returns null', async () => {
@@ -167,7 +167,7 @@ const sibling = await service.createTenant();
 const childTenant = await service.createTenant({}, admin);
 
 describe('General rules', () => {
-  /** Every operation, on a department of the tenant of `boss`. */
+  /** The basic operations, on a department of the tenant of `boss`. */
   const operations: [name: string, call: (client: Client) => Promise<ApiResponse>][] = [
     ['create', (client) => client.post(DEPTS, { parentId: id })],
     ['read', (client) => client.get(`${DEPTS}/${id}`)],
@@ -177,7 +177,7 @@ describe('General rules', () => {
     ['list', (client) => client.get(`${DEPTS}/list`)],
   ];
 
-  test('every operation requires an access token', async () => {
+  test('the basic operations require an access token', async () => {
     const forger = new Client(service.base, 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.x');
     for (const [, call] of operations) {
       await expectUnchanged(admin, id, async () => {

@@ -96,7 +96,7 @@ for (const { name, path, idField, create, body, bulk, list } of resources) {
       expectInvalid(await admin.patch(`${path}/${id}`, { externalId: '1' }), 'source', 'FIELD_REQUIRED');
     });
 
-    test('is unique in its tenant, and free again when it was erased', async () => {
+    test('is unique in its tenant, and available again once it is erased', async () => {
       const wanted = newExternalId();
       const first = await create(admin, wanted);
       const second = await create(admin, { ...wanted, source: 'other' });

@@ -192,6 +192,12 @@ test('asOf shows tenants and users, also deleted ones, to the tenants that are a
   assert.equal((await member.get(`${USERS}/${member.id}?asOf=${now}`)).status, 200);
   assert.equal(outcomeOf(await member.get(`${USERS}/${user}?asOf=${time}`)), '403 NOT_ALLOWED');
   assert.equal(outcomeOf(await member.get(`${TENANTS}/${admin.id}?asOf=${now}`)), '403 NOT_ALLOWED');
+  // A tenant that has moved since then is shown to its present ancestors only.
+  const moved = await service.createTenant({ tenantName: 'before the move' }, admin);
+  const past = `${TENANTS}/${moved.id}?asOf=${await databaseTime(service)}`;
+  await service.root.put(TENANTS, { id: moved.id, tenantName: 'after the move', tenantParent: other.tenantId });
+  assert.equal((await other.get(past)).data.tenantName, 'before the move');
+  assert.equal(outcomeOf(await admin.get(past)), '404 TENANT_NOT_FOUND');
 });
 
 test('asOf, history and diff show nothing to other tenants', async () => {

@@ -32,7 +32,7 @@ const expectRejected = async (file: Buffer, reason: string) => {
   return response;
 };
 
-test('a workbook of LibreOffice is read with its merged header, formulas, numbers and empty rows', async () => {
+test('a workbook saved by LibreOffice is read with its merged header, formulas, numbers and empty rows', async () => {
   const rows = await preview(fixture('departments-libreoffice.xlsx'));
   assert.deepEqual(
     rows.map(({ row, action, cells }) => [row, action, cells.path, cells.orderNum, cells.phone, cells.email]),
@@ -79,7 +79,7 @@ test('csv files in GBK are recognized', async () => {
   );
 });
 
-test('columns are found by either language, by an alias, below a title, or by the order of the template', async () => {
+test('columns are found by headers in either language, by aliases, below a title, or by the order of the template', async () => {
   const values = ['总部', '', '3', '张三'];
   const tables: Cell[][][] = [
     [['部门路径', '部门名称', '显示顺序', '负责人'], values],
@@ -202,7 +202,7 @@ test('empty lines of a csv file do not count as rows', async () => {
   );
 });
 
-test('a csv file with a quote that does not end is rejected, and its row is named', async () => {
+test('a csv file with an unterminated quote is rejected with the number of its row', async () => {
   for (const damaged of ['一,"坏\n二,x\n三,y', '一,"坏\n二,"x"\n三,y']) {
     const { msg } = await expectRejected(Buffer.from(`部门路径,备注\n${damaged}`), 'FILE_UNREADABLE');
     assert.match(msg, /第 2 行.*引号/);
@@ -251,7 +251,7 @@ test('the preview can be downloaded as the same file with a column for the error
   assert.match(String(asCsv.headers['content-disposition']), /import-errors\.csv/);
   const [header, first, second] = asCsv.text.split('\r\n');
   assert.equal(header, '\ufeff部门路径,状态,备注,错误');
-  assert.match(first ?? '', /^总部,启动,'=1\+1,"?状态 只能是：正常, 停用/);
+  assert.match(first ?? '', /^总部,启动,'=1\+1,状态 只能是：正常、停用/);
   assert.equal(second, '总部/甲,正常,x,');
   if (!isLong) return;
   const english = await importFile(tenant, 'dept', 'preview', file, {

@@ -28,7 +28,7 @@ test('a preview reports the rows that exceed a pool of accounts, and names the t
   assert.equal((await importFile(tenant, 'user', 'apply', csv(rows))).status, 400);
   await apply(tenant, 'user', rows.slice(0, 3));
   assert.deepEqual(await outcomes(tenant, 'user', [['用户名'], ['five']]), ['null QUOTA_EXHAUSTED']);
-  // Users that exist already need no room.
+  // Users that already exist do not count again.
   assert.deepEqual(await outcomes(tenant, 'user', [['用户名'], ['one']]), ['unchanged']);
   assert.equal((await put(-1)).code, 200);
   assert.deepEqual(await outcomes(tenant, 'user', [['用户名'], ['five']]), ['created']);

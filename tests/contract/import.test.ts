@@ -26,7 +26,7 @@ const pathsOf = async (client: Client) => {
     .sort();
 };
 
-test('departments are found by their paths, in any order of rows: they are created, changed or left alone, and one revert undoes it', async () => {
+test('an import by path creates, changes or keeps departments, in any order of rows, and one revert undoes it', async () => {
   const tenant = await service.createTenant();
   await tenant.createDepartment({ deptName: '总部', leader: '王五', phone: '1' });
   const before = await list(tenant);
@@ -55,7 +55,7 @@ test('departments are found by their paths, in any order of rows: they are creat
   assert.equal((await list(tenant))[0]?.phone, '1');
 });
 
-test('departments are found by external ids, so that they can be renamed and moved; create, change and move revert together', async () => {
+test('an import by external id can rename and move departments, and one revert undoes all its changes', async () => {
   const tenant = await service.createTenant();
   const header = ['来源系统', '外部编号', '上级外部编号', '部门名称', '显示顺序'];
   await apply(tenant, 'dept', [
@@ -152,7 +152,7 @@ test('a rejected import lists the errors that its preview shows, with null for t
   }
 });
 
-test('people get generated passwords that must be changed, and belong to several departments', async () => {
+test('imported users get generated passwords that must be changed, and can belong to several departments', async () => {
   const tenant = await service.createTenant();
   await apply(tenant, 'dept', [['部门路径'], ['总部'], ['总部/研发'], ['总部/市场']]);
   const rows = [
@@ -227,7 +227,7 @@ test('an import of users checks names, departments, the account limit and the la
   ]);
 });
 
-test('progress is streamed while an import runs', async () => {
+test('an import that accepts an event stream responds with its progress and, at the end, its result', async () => {
   const tenant = await service.createTenant();
   const file = await xlsx([['用户名'], ['one'], ['two']]);
   const { text, headers } = await importFile(tenant, 'user', 'apply', file, {
@@ -254,7 +254,7 @@ test('exported users are imported unchanged, whatever the names of their departm
   assert.deepEqual([data.unchanged, data.errors], [2, 0]);
 });
 
-test('exported departments and users are imported unchanged, if names of departments begin or end with spaces', async () => {
+test('exported departments and users are imported unchanged even if names of departments begin or end with spaces', async () => {
   const tenant = await service.createTenant();
   const parentId = await tenant.createDepartment({ deptName: ' 总部 ' });
   const deptIds = [];
@@ -280,7 +280,7 @@ test('exported departments and users are imported unchanged, if names of departm
   );
 });
 
-test('a header that is merged over two rows or repeated further down is no record', async () => {
+test('a header that is merged over two rows or repeated further down is not imported', async () => {
   const tenant = await service.createTenant();
   const merges = [0, 1].map((col) => ({ startRow: 0, endRow: 1, startCol: col, endCol: col }));
   const rows = [
@@ -306,7 +306,7 @@ test('a header that is merged over two rows or repeated further down is no recor
   );
 });
 
-test('a header of two rows that is repeated further down is no record, and a record may be named like the title', async () => {
+test('a header of two rows that is repeated further down is not imported, but a record named like the title is', async () => {
   const tenant = await service.createTenant();
   const header = [
     ['部门路径', '联系方式', null],
@@ -344,7 +344,7 @@ test('a file with two columns of the same header is rejected, unless they have t
       ['重', 'a@b.cn', ''],
     ]),
   );
-  assert.equal(names.data.table[0].cells.email, 'a@b.cn', 'of two names of a column, the first counts');
+  assert.equal(names.data.table[0].cells.email, 'a@b.cn', 'of two headers for one column, the first counts');
 });
 
 test('names and ids stay as they are, except for spaces around them, so that an export is imported unchanged', async () => {

@@ -186,7 +186,7 @@ test('a key has at most ten secrets, however often it is rotated', async () => {
   expectError(await client.get(`${DEPTS}/list`), 401, 'INVALID_KEY');
 });
 
-test('lastUsedTime and lastUsedAddress are updated at most once a minute, and do not prevent an update', async () => {
+test('lastUsedTime and lastUsedAddress are updated at most once a minute, and do not change the ETag', async () => {
   const { keyId, client } = await createKey();
   const { etag = '' } = (await admin.get(`${KEYS}/${keyId}`)).headers;
   await client.get(`${DEPTS}/list`);
@@ -257,7 +257,7 @@ test('a repeated creation or rotation with an Idempotency-Key changes nothing an
   assert.equal((await withKey(rotated.data.key).get(`${DEPTS}/list`)).status, 200);
 });
 
-test('requests with an Idempotency-Key of a key and of a user do not mix', async () => {
+test('an API key and a user can use the same Idempotency-Key for different requests', async () => {
   const headers = { 'idempotency-key': 'shared' };
   const { client } = await createKey({ permissions: ['dept:write'] });
   const byUser = await admin.post(DEPTS, { deptName: 'user' }, { headers });

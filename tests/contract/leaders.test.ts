@@ -46,7 +46,7 @@ describe('The leader of a department', () => {
     assert.deepEqual(await shown(await admin.createDepartment({ leader: '王五' })), ['王五', null]);
   });
 
-  test('keeps following the user when a caller sends back what they read', async () => {
+  test('is shown by their current name even after a caller sends back what they read', async () => {
     const user = await createPerson('赵六');
     const top = await admin.createDepartment();
     const id = await admin.createDepartment({ leaderId: user, leader: '赵六' });
@@ -57,7 +57,7 @@ describe('The leader of a department', () => {
     assert.deepEqual(await shown(id), ['赵七', Number(user)]);
   });
 
-  test('follows another user when a caller changes only leaderId of what they read', async () => {
+  test('is replaced when a caller changes only leaderId of what they read', async () => {
     const [first, second] = [await createPerson('张前任'), await createPerson('李继任')];
     const id = await admin.createDepartment({ leaderId: first });
     expectOk(await admin.put(DEPTS, { ...(await readDept(admin, id)), leaderId: second }));

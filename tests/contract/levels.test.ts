@@ -43,12 +43,12 @@ test('a bulk creation counts the levels of its entries', async () => {
   assert.equal((await admin.post(`${DEPTS}/bulk`, { departments: departments(4) })).status, 200);
 });
 
-test('a move is rejected by the real depth of the moved subtree, also after many earlier moves', async () => {
+test('a move is checked against the actual depth of the moved subtree, even after many earlier moves', async () => {
   const admin = await service.createTenant();
   const home = await createChain(admin, 2);
   const [subtree = '', below = ''] = await createChain(admin, 2);
   const leaf = await admin.createDepartment();
-  // Every move down raises the known bound of the tree's levels; the tree itself stays as deep as it was.
+  // Every move down raises the stored upper bound of the tree's depth; the tree itself stays as deep as it was.
   for (let n = 0; n < 6; n++) {
     expectOk(await move(admin, leaf, home[1] as string));
     expectOk(await move(admin, leaf, '0'));
@@ -108,7 +108,7 @@ test('a revert of several moves succeeds if the tree is too deep only between tw
   assert.equal(String((await readDept(admin, c)).parentId), home);
 });
 
-test('departments that are deeper already can be read, moved up and changed, and get no children', async () => {
+test('departments that are already too deep can be read, moved up and changed, but get no children', async () => {
   const admin = await service.createTenant();
   await insertDepartments(service.superuser, admin.tenantId, {
     first: 5_000_000,

@@ -151,7 +151,7 @@ test('bodies that are not a form are invalid_request', async () => {
   }
 });
 
-test('other operations accept no forms', async () => {
+test('/auth/refresh accepts no form', async () => {
   const { status, data } = await postForm(service.base, '/auth/refresh', { refresh_token: 'x' });
   assert.deepEqual([status, data.reason], [415, 'NOT_JSON']);
 });

@@ -59,11 +59,16 @@ test('a refresh updates lastUsedTime, and an expired session is not listed', asy
 test('the newest 100 sessions are listed, and total counts all', async () => {
   const admin = await service.createTenant();
   await service.superuser`
-    insert into banyan.sessions (tenant_id, user_id, refresh_hash, address, expires)
-    select tenant_id, user_id, refresh_hash, address, expires from banyan.sessions cross join generate_series(1, 150)
-    where session_id = ${sessionOf(admin)}`;
+    insert into banyan.sessions (tenant_id, user_id, refresh_hash, address, user_agent, create_time, expires)
+    select tenant_id, user_id, refresh_hash, address, n::text, create_time - n * interval '1 minute', expires
+    from banyan.sessions cross join generate_series(1, 150) n where session_id = ${sessionOf(admin)}`;
   const { data } = await admin.get('/auth/sessions');
   assert.deepEqual([data.rows.length, data.total, data.rows[0].current], [100, 151, true]);
+  const others = data.rows.slice(1).map(({ userAgent }: { userAgent: string }) => userAgent);
+  assert.deepEqual(
+    others,
+    Array.from({ length: 99 }, (_, n) => String(n + 1)),
+  );
 });
 
 test('a session ended by its user stops working at once, and the others continue', async () => {

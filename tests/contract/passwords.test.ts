@@ -83,7 +83,7 @@ test('a new password set by an administrator ends all sessions of that user', as
   assert.equal((await logIn(admin, data.user.userName, NEW)).code, 200);
 });
 
-test('guessing the old password is locked like guessing at login', async () => {
+test('wrong guesses of the old password lock the account for that address, as at login', async () => {
   const admin = await service.createTenant();
   const guess = (oldPassword: string) =>
     admin.put('/auth/password', { oldPassword, newPassword: NEW }, { from: '127.0.3.1' });
@@ -133,7 +133,7 @@ test('a password change waits for a login in flight and then ends its session', 
   assert.equal(outcomeOf(await service.anonymous.get('/auth/me', { headers })), '401 SESSION_ENDED');
 });
 
-test('password changes that wait for their users do not delay those of other users of the tenant', async () => {
+test('password changes that wait for the lock on their user do not delay those of other users of the tenant', async () => {
   const admin = await service.createTenant();
   const [one, two, third] = [
     await service.createMember(admin),

@@ -85,7 +85,7 @@ describe('quotas of the tenants below', () => {
     // Most of it was used too long ago to count for the rate.
     dataOf(await consume(slow, 'merchant', 60));
     clock.time = new Date('2027-05-10T12:00:00+08:00');
-    // This quota would run out in June, but its next period begins before.
+    // This quota would run out in June, but its next period begins earlier.
     dataOf(await consume(monthly, 'calls', 50));
     dataOf(await consume(slow, 'merchant', 1));
     const refunded = dataOf(await consume(fast, 'merchant', 30));

@@ -93,7 +93,7 @@ describe('uses and usage', () => {
 
   test('old uses move to the archive, where lists and sums still find them', async () => {
     const admin = await tenantWith('calls', { total: -1 });
-    // Other tests make uses on fixed dates, which may be long ago by now.
+    // Other tests record uses on fixed dates, which may be more than 30 days ago by now.
     await archiveUses(service.owner, 30);
     clock.time = new Date('2020-01-01T12:00:00+08:00');
     const old = dataOf(await consume(admin, 'calls', 2));
@@ -120,7 +120,7 @@ describe('uses and usage', () => {
     assert.deepEqual(await read(admin, `${QUOTAS}/usage?to=2020-12-31&by=subject`), []);
   });
 
-  test('a user of a tenant above who acts in a tenant is not shown to it', async () => {
+  test('a user of an ancestor tenant who acts in a tenant is not shown to that tenant', async () => {
     const admin = await tenantWith('calls', { total: -1 });
     dataOf(await root.post(`${QUOTAS}/consume?tenantId=${admin.tenantId}`, { quota: 'calls' }));
     assert.equal((await read(admin, `${QUOTAS}/uses`)).rows[0].userId, null);

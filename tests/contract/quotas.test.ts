@@ -162,7 +162,7 @@ describe('PUT', () => {
     }
   });
 
-  test('used is rejected once something was used or reserved, also of a quota without settings', async () => {
+  test('used is rejected once something was used or reserved, even for a quota without settings', async () => {
     const above = await tenantWith('pool', { total: 10, pooled: true });
     const admin = await service.createTenant({ quotaBo: { merchant: 10, chainReport: 10 } }, above);
     dataOf(await consume(admin, 'merchant', 10));
@@ -178,7 +178,7 @@ describe('PUT', () => {
     assert.deepEqual(await numbersOf(admin, 'businessReport'), [10, 8, 0, 2]);
   });
 
-  test('a new total and a new number of uses warn as a use does; a refund and a release do not', async () => {
+  test('setting a total or a number of uses causes notices, as a use does; a refund and a release cause none', async () => {
     const admin = await service.createTenant({ quotaBo: { merchant: 100 } });
     const notices = async () => {
       const { rows } = await read(admin, '/system/change-api?limit=1000');
@@ -195,7 +195,7 @@ describe('PUT', () => {
     expectOk(await root.patch(`${TENANTS}/${admin.id}`, { quotaBo: { merchant: 50 } }));
     expected.push('merchant 80 50', 'merchant 100 50');
     assert.deepEqual(await notices(), expected);
-    // The total was changed by SQL, so nothing has warned about it yet.
+    // The total was changed with SQL, so there are no notices about it yet.
     await service.superuser`
       update banyan.tenants set quotas = jsonb_set(quotas, '{merchant}', '55') where tenant_id = ${admin.tenantId}`;
     dataOf(await admin.post(`${QUOTAS}/uses/${useId}/refund?tenantId=${admin.tenantId}`));
@@ -205,7 +205,7 @@ describe('PUT', () => {
     expectOk(await root.patch(`${TENANTS}/${admin.id}`, { quotaBo: { riskReport: 10, riskReportUsed: 8 } }));
     expected.push('calls 80 10', 'calls 100 10', 'riskReport 80 10');
     assert.deepEqual(await notices(), expected);
-    // The number of uses is part of the ledger, even if it is the one that was set before.
+    // Setting the number of uses is recorded in the ledger, even if the same number was set before.
     const changes = async () =>
       (await read(root, `/system/change-api/list?resource=tenant&resourceId=${admin.id}&limit=100`)).rows.length;
     const before = await changes();
@@ -228,6 +228,8 @@ describe('PUT', () => {
     const admin = await service.createTenant({ quotaBo: { merchant: 5 } });
     expectOk(await put(root, admin, 'merchant', { period: 'day', pooled: true }));
     assert.deepEqual(await numbersOf(admin, 'merchant'), [5, 0, 0, 5]);
+    const { period, pooled } = await quotaOf(admin, 'merchant');
+    assert.deepEqual([period, pooled], ['day', true]);
     expectOk(await put(root, admin, 'merchant', { total: 8 }));
     assert.equal((await read(root, `${TENANTS}/${admin.id}`)).quotaBo.merchant, 8);
     expectOk(await root.patch(`${TENANTS}/${admin.id}`, { quotaBo: { merchant: 9 } }));

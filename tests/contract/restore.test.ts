@@ -185,7 +185,7 @@ test('a restored tenant returns to its former place with its departments and use
   assert.equal((await admin.get(`${TENANTS}/${low.id}`)).data.tenantParent, child.tenantId);
 });
 
-test('a tenant whose quota of accounts was lowered below its users is restored, also by a revert', async () => {
+test('a tenant with more users than its quota of accounts allows can be restored, also by a revert', async () => {
   const admin = await service.createTenant();
   const child = await service.createTenant({}, admin);
   await child.createUser({ userName: 'second' });

@@ -281,7 +281,7 @@ test('a request that caused notices can be reverted, but not through a notice', 
   assert.deepEqual([rejected.status, resultOf(rejected)], [409, 'CHANGE_IRREVERSIBLE']);
   assert.equal(resultOf(await admin.post(`${CHANGES}/000${created}/revert`)), 'done');
   assert.equal((await admin.get(`${USERS}/list`)).data.total, 1, 'the administrator is left');
-  // A lower total is reached by what was used before.
+  // What was used before is more than 80 % of the lower total, so lowering it causes a notice.
   assert.equal((await admin.post('/system/quota-api/consume', { quota: 'merchant', amount: 5 })).status, 200);
   assert.equal(resultOf(await above.patch(`${TENANTS}/${admin.id}`, { quotaBo: { merchant: 6 } })), 'done');
   const lowered = await latestChange(above, '&resource=tenant');
@@ -291,7 +291,7 @@ test('a request that caused notices can be reverted, but not through a notice', 
   assert.equal(resultOf(await revert(above, await latestChange(above, '&resource=notice'))), 'CHANGE_IRREVERSIBLE');
 });
 
-test('a tenant above can revert updates, moves and deletions of a tenant, with all its quotas', async () => {
+test('an ancestor tenant can revert updates, moves and deletions of a tenant, with all its quotas', async () => {
   const admin = await service.createTenant();
   const [home, away] = [await service.createTenant({}, admin), await service.createTenant({}, admin)];
   const quotaBo = { enterpriseQuery: 1, merchant: 2, riskReportUsed: 3, zr: 4, credit: 5, pf: 6 };

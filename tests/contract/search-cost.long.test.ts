@@ -10,7 +10,7 @@ import { captureQueries, type Query } from '../support/statements.ts';
 
 /**
  * The cost of a search in a tenant with many departments. The statements that the service sent are explained under its
- * own role with row security, and the rows and blocks that they read are counted.
+ * own role with row-level security, and the rows and blocks that they read are counted.
  */
 
 const queries: Query[] = [];

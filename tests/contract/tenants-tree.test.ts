@@ -9,9 +9,9 @@ const service = await shareService();
 const { root, superuser } = service;
 const NO_TENANT = '999999999999';
 
-type Boss = Awaited<ReturnType<typeof service.createTenant>>;
+type Tenant = Awaited<ReturnType<typeof service.createTenant>>;
 const createBelow = (admin: Client) => service.createTenant({}, admin);
-const readBy = (admin: Client, { id }: Boss) => admin.get(`${TENANTS}/${id}`);
+const readBy = (admin: Client, { id }: Tenant) => admin.get(`${TENANTS}/${id}`);
 /** The codes from 000000 down to the tenant, as stored in the database. */
 const pathOf = async ({ tenantId }: { tenantId: string }): Promise<string[]> =>
   (await superuser`select path from tenants where tenant_id = ${tenantId}`)[0]?.path;
@@ -32,7 +32,7 @@ describe('Tenants that an administrator manages', () => {
   const full = { read: 200, change: 200 };
   const readOnly = { read: 200, change: 403 };
   const none = { read: 404, change: 404 };
-  const rows: [callerName: string, caller: Client, relation: string, tenant: Boss, allowed: typeof full][] = [
+  const rows: [callerName: string, caller: Client, relation: string, tenant: Tenant, allowed: typeof full][] = [
     ['city', city, 'its own tenant', city, readOnly],
     ['city', city, 'its child', shop, full],
     ['city', city, 'a deep descendant', stall, full],

@@ -10,7 +10,7 @@ import { captureQueries, type Query } from '../support/statements.ts';
 
 /**
  * The cost of a page in a tenant with many users, in rows. The statements that the service sent are explained under its
- * own role with row security.
+ * own role with row-level security.
  */
 
 const queries: Query[] = [];

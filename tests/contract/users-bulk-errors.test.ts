@@ -21,7 +21,7 @@ describe('Bulk creation of users rejects the whole request', () => {
     ['an invalid e-mail', { email: 'x' }, 'users[1].email'],
     ['an unknown role', { roles: ['owner'] }, 'users[1].roles[0]'],
     ['an unknown deptRef', { deptRef: 'x' }, 'users[1].deptRef'],
-    ['an unknown ref of a further department', { deptRefs: ['x'] }, 'users[1].deptRefs[0]'],
+    ['an unknown ref of an additional department', { deptRefs: ['x'] }, 'users[1].deptRefs[0]'],
     ['too many departments', { deptIds: Array(21).fill(1) }, 'users[1].deptIds'],
   ];
   for (const [what, fault, field, reason = 'INVALID_FIELD'] of faults) {

@@ -303,7 +303,7 @@ test('redirects are not followed, large responses are truncated, and connection 
   assert.deepEqual([(await last(2)).lastStatus, (await last(2)).lastError.slice(0, 12)], [null, 'ECONNREFUSED']);
 });
 
-test('a tenant can register 20 webhooks, also with concurrent requests', async () => {
+test('a tenant can register at most 20 webhooks, even with concurrent requests', async () => {
   const admin = await service.createTenant();
   const body = { url: 'http://127.0.0.1:9/', status: '1' };
   const responses = await Promise.all(Array.from({ length: 24 }, () => admin.post(path, body)));

@@ -94,7 +94,7 @@ describe('periods', () => {
   };
   // The first two zones always have different dates.
   for (const zone of isLong ? zones : zones.slice(0, 2)) {
-    test(`a period begins and ends at midnight of ${zone}`, async () => {
+    test(`a period begins and ends at midnight in ${zone}`, async () => {
       const service = await startService({ BANYAN_TIME_ZONE: zone });
       const admin = await service.createTenant();
       const periods: [body: () => Record<string, string>, expected: string][] = [

@@ -18,7 +18,7 @@ export interface Disk {
 
 const MEGABYTE = 1_048_576;
 
-/** Mounts a small disk. Users without the privilege to mount limit the size of PostgreSQL's files instead. */
+/** Mounts a small disk. Without the privilege to mount, limits the size of PostgreSQL's files instead. */
 export async function createDisk(): Promise<Disk> {
   const dataDir = newDataFolder();
   const folder = path.dirname(dataDir);

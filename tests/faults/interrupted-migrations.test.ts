@@ -12,7 +12,7 @@ import { isLong, report } from '../support/scale.ts';
 import { createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-test('the next start completes a migration that was interrupted halfway, and keeps existing data', async (t) => {
+test('the next start completes a migration that was interrupted before its commit', async (t) => {
   const { databaseUrl, superuserUrl } = await createEmptyDatabase();
   const superuser = connectWithoutDeadline({ url: superuserUrl });
   const owner = connectWithoutDeadline({ url: databaseUrl });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { environmentOf, isLinux, keepsRoot, userOf, withDescendants } from '../operations/process-users.ts';
+import { environmentOf, isLinux, skipPrivileges, userOf, withDescendants } from '../operations/process-users.ts';
 import {
   assertStopped,
   postgresOf,
@@ -30,7 +30,7 @@ test('no process has the password of the first administrator in its environment'
 });
 
 test('a service that was started as root runs as the user of PostgreSQL', {
-  skip: keepsRoot,
+  skip: skipPrivileges,
 }, async () => {
   const owner = fs.statSync(path.join(dataDir, 'postgres')).uid;
   assert.notEqual(owner, 0);

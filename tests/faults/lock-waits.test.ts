@@ -207,7 +207,7 @@ test('requests that exceed the response deadline fail with TOO_BUSY and are not 
     for (const response of await Promise.all(responses)) expectTooBusy(response);
     assert.equal(await countLockWaits(owner), 1, 'the first update still waits');
   });
-  await waitFor('all four have run', () => node.uses.begun - before === 4 && node.uses.ended - before === 4);
+  await waitFor('all four have ended', () => node.uses.begun - before === 4 && node.uses.ended - before === 4);
   const { rows } = await read(admin, `${DEPTS}/list`);
   assert.deepEqual(rows.map(({ deptName }: { deptName: string }) => deptName).sort(), ['', 'locked']);
 });
@@ -229,7 +229,7 @@ test('work that waited too long for a connection is not started', async () => {
   assert.equal((await read(admin, `${DEPTS}/list?deptName=late`)).total, 0);
 });
 
-test('a request that may write a whole subtree has a longer response deadline', async () => {
+test('a request that may write many records has a longer response deadline', async () => {
   const { admin, locked, free } = await createTenant();
   const child = await admin.createDepartment({ parentId: free });
   const node = await startNode(database, { timing: { responseMs: 200 } });

@@ -12,7 +12,7 @@ import { PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { startNode } from './node.ts';
 
-test('the service restarts PostgreSQL when it or one of its backends is killed under load, and still prevents a second service on the folder', async () => {
+test('the service recovers when PostgreSQL is killed under load or a backend is killed, and locks the folder again', async () => {
   const dataDir = await usedDataFolder();
   const lines: string[] = [];
   const progress = (line: string) => void lines.push(line);

@@ -5,6 +5,7 @@ import { isUploading } from '../../server/http/uploads.ts';
 import { after } from '../support/cleanup.ts';
 import { DEPTS, expectError, read } from '../support/expect.ts';
 import { csv, form } from '../support/import.ts';
+import { takeRecentLog } from '../support/logs.ts';
 import { type Client, shareService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { databaseOf, type Node, startNode } from './node.ts';
@@ -74,8 +75,8 @@ async function exceedDeadlines(caller: Client): Promise<void> {
 }
 
 test('the response deadline begins when the body has arrived', async () => {
-  // The time until the first part of the body arrives does count. A slow machine may exceed the first of these deadlines, so it
-  // doubles.
+  // The time until the first part of the body arrives does count. A slow machine may exceed the first deadline, so each attempt
+  // doubles it.
   for (let ms = 200, isDone = false; !isDone; ms *= 2) {
     const node = await startNode(database, { timing: { responseMs: ms } });
     await withLockedDepartments(async () => {
@@ -93,8 +94,8 @@ test('the response deadline begins when the body has arrived', async () => {
 });
 
 test('the response deadline of an import begins when its file has arrived', async () => {
-  // The caller is loaded before the file is received, and that time does count. A slow machine may exceed the first of these
-  // deadlines, so it doubles.
+  // The caller is loaded before the file is received, and that time does count. A slow machine may exceed the first deadline, so
+  // each attempt doubles it.
   let upload: PartialRequest | undefined;
   let node: Node;
   for (let ms = 200; ; ms *= 2) {
@@ -149,9 +150,18 @@ test('the rest of a body that is too large is discarded, and no request after it
   assert.match(received(), /^HTTP\/1\.1 413 .*connection: close\r\n/s);
   await waitFor('nearly all of the body is read', () => socket.bytesRead > body.length - 10);
   assert.equal(socket.destroyed, false);
-  sendRest(`GET /health HTTP/1.1\r\nhost: banyan\r\n\r\n`);
+  sendRest('GET /version HTTP/1.1\r\nhost: banyan\r\nx-request-id: after-rejected\r\n\r\n');
   await waitFor('the connection is closed', () => socket.destroyed);
-  assert.doesNotMatch(received(), /HTTP\/1\.1 200/);
+  assert.deepEqual(received().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413']);
+  // The node has ended its side of the connection, so only the log would show that it processed the request. When a later request
+  // is in the log, that one would be too.
+  await node.as(admin).get('/version', { headers: { 'x-request-id': 'later' } });
+  const log: string[] = [];
+  await waitFor('the later request is logged', () => {
+    log.push(...takeRecentLog());
+    return log.some((line) => line.includes('"requestId":"later"'));
+  });
+  assert.ok(!log.some((line) => line.includes('"requestId":"after-rejected"')), log.join('\n'));
 });
 
 test('a client that does not send the rest of a rejected body, or takes too long, is disconnected', async () => {

@@ -36,7 +36,7 @@ const invalid: [string, string, { close?: boolean }?][] = [
   ['with something other than HTTP', 'SSH-2.0-x\r\n', { close: true }],
 ];
 for (const [name, text, options] of invalid) {
-  test(`a delivery to a receiver that responds ${name} fails and is retried`, async () => {
+  test(`a delivery to a receiver that responds ${name} fails and waits for a retry`, async () => {
     const admin = await service.createTenant();
     const id = await register(admin, await startRawServer(text, options));
     await admin.createDepartment();

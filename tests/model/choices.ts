@@ -90,14 +90,14 @@ export function userOf(state: State, home: string, { from, n }: Choice, caller: 
 
 export function tenantOf(state: State, home: string, { from, n }: Choice): Pick<Tenant, 'id' | 'tenantId'> {
   const live = state.tenants.filter(({ deleted }) => !deleted);
-  const below = live.filter(({ tenantId }) => tenantId !== home && state.isBelow(tenantId, home));
+  const below = live.filter(({ tenantId }) => tenantId !== home && state.isInSubtree(tenantId, home));
   const own = live.filter(({ tenantId }) => tenantId === home);
   const found = {
     live: below.length > 0 ? below : own,
     leaf: below.filter(({ tenantId }) => !live.some(({ tenantParent }) => tenantParent === tenantId)),
     own,
     deleted: state.tenants.filter(({ deleted }) => deleted),
-    foreign: live.filter(({ tenantId }) => !state.isBelow(tenantId, home)),
+    foreign: live.filter(({ tenantId }) => !state.isInSubtree(tenantId, home)),
     absent: [],
   }[from];
   return pick(found, n) ?? { id: absent(n), tenantId: pick(['999999999', '123456789012'], n) as string };

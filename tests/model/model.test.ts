@@ -29,7 +29,7 @@ function describeExpected({ outcome, errors, replay }: Expected): string {
   return [replay && 'the replayed response', outcome && 'success', ...reasons].filter(Boolean).join(' or ');
 }
 
-test('the service responds to random sequences of requests like a model of its documentation', async (t) => {
+test('the service responds to random sequences of requests as a model of its interface predicts', async (t) => {
   const tally = new Tally();
   let requests = 0;
   /** The worker that found a difference first: it shrinks its sequence while the others stop. */

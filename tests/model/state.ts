@@ -151,8 +151,8 @@ export class State {
     return tenant ? [...this.tenantPath(tenant.tenantParent), tenant] : [];
   }
 
-  /** Whether a tenant is below another or the same. */
-  isBelow = (code: string, top: string) => this.tenantPath(code).some(({ tenantId }) => tenantId === top);
+  /** Whether a tenant is in the subtree of another, which includes that tenant itself. */
+  isInSubtree = (code: string, top: string) => this.tenantPath(code).some(({ tenantId }) => tenantId === top);
 
   /** Reasons for which this tenant or one above it is out of service today. */
   serviceErrors(code: string): ExpectedError[] {

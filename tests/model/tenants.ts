@@ -80,12 +80,14 @@ const periodErrors = (body: unknown): ExpectedError[] => {
 
 /** Finds the tenant of the caller or one below it. */
 const find = (state: State, me: User, id: unknown): Tenant | undefined =>
-  state.tenants.find((tenant) => tenant.id === id && !tenant.deleted && state.isBelow(tenant.tenantId, me.tenantId));
+  state.tenants.find(
+    (tenant) => tenant.id === id && !tenant.deleted && state.isInSubtree(tenant.tenantId, me.tenantId),
+  );
 
 /** 403 when the parent exists but the caller does not manage it, 400 when it does not exist. */
 function parentError(state: State, me: User, code: string) {
   if (!state.tenant(code)) return { reason: 'TENANT_PARENT_NOT_FOUND' };
-  return !state.isBelow(code, me.tenantId) && { reason: 'TENANT_PARENT_FORBIDDEN' };
+  return !state.isInSubtree(code, me.tenantId) && { reason: 'TENANT_PARENT_FORBIDDEN' };
 }
 
 const create: Operation = {
@@ -147,7 +149,7 @@ const update: Operation = {
     rejectIfAny(
       error,
       moves && parentError(state, me, parent),
-      moves && state.isBelow(parent, tenant.tenantId) && { reason: 'TENANT_CYCLE' },
+      moves && state.isInSubtree(parent, tenant.tenantId) && { reason: 'TENANT_CYCLE' },
     );
     return {
       ...(possibleErrors ? { possibleErrors } : {}),
@@ -183,7 +185,7 @@ const list: Operation = {
   rule(state, me, request) {
     const query = withoutEmpty(request.query);
     const found = state.tenants.filter(({ tenantId, tenantParent, deleted, fields }) => {
-      if (deleted || !state.isBelow(tenantId, me.tenantId)) return false;
+      if (deleted || !state.isInSubtree(tenantId, me.tenantId)) return false;
       const hasCode = query.tenantId === undefined || query.tenantId === tenantId;
       const hasParent = query.tenantParent === undefined || query.tenantParent === tenantParent;
       const hasStatus = query.status === undefined || query.status === fields.status;

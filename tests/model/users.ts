@@ -56,7 +56,7 @@ const revision = (user: User): Revision => ({
 /** The tenant that an administrator acts in: their own, or one below it that they name. */
 function tenantOf(state: State, me: User, named: unknown): string {
   const code = isPresent(named) ? String(named) : me.tenantId;
-  return state.tenant(code) && state.isBelow(code, me.tenantId) ? code : reject('OTHER_TENANT');
+  return state.tenant(code) && state.isInSubtree(code, me.tenantId) ? code : reject('OTHER_TENANT');
 }
 
 /** The main department is not repeated among the additional ones. */

@@ -56,7 +56,7 @@ test('a backup that is taken under load contains every write that was acknowledg
   const restored = newDataFolder();
   const restore = await callTool('restore', restored, ['--from', folder]);
   assert.equal(restore.status, 0, restore.stderr);
-  assert.match(restore.stderr, /The ledger is intact and contains that of the backup/);
+  assert.match(restore.stderr, /All ledgers are intact and match the hashes in the backup/);
   assert.match(restore.stderr, /Next: start the service, and take a new backup/);
 
   const { base, stop } = await serveInProcess({ BANYAN_DATA_DIR: restored });
@@ -94,7 +94,7 @@ test('an interrupted backup is reported, and leaves nothing behind', async () =>
   const target = newFolder('interrupted');
   const backup = await callTool('backup', dataDir, ['--to', target], {}, AbortSignal.abort());
   assert.deepEqual(
-    [backup.status, /not backed up: it was interrupted\./.test(backup.stderr)],
+    [backup.status, /not backed up: the backup was interrupted\./.test(backup.stderr)],
     [2, true],
     backup.stderr,
   );

@@ -17,7 +17,7 @@ test('a build runs when the content of a source changes, and not when only its t
   }
   const build = () => spawnSync(process.execPath, ['scripts/build.js'], { cwd: root, encoding: 'utf8' });
   assert.deepEqual([build().status, build().stderr], [0, ''], 'there are no tests and no lock file');
-  // Without packages a build that is needed fails, so the error shows that it is.
+  // A build fails without packages, so this error shows that one was needed.
   const changed = /The compiler is not installed/;
   const file = path.join(root, 'server/timing.ts');
   const text = fs.readFileSync(file, 'utf8');

@@ -85,11 +85,11 @@ async function main() {
     () => '',
     (error: unknown) => (isApiError(error) ? error.reason : ''),
   );
-  console.log(JSON.stringify([name, reason, error(reason)]));
+  console.log(JSON.stringify([name, reason, statusOf(reason)]));
 }
 
-/** The codes are a union: each case is known. */
-function error(reason: Reason | ''): number {
+/** Returns the status of an error code. The compiler checks the case labels, because Reason is a union. */
+function statusOf(reason: Reason | ''): number {
   switch (reason) {
     case 'DEPT_NOT_FOUND':
       return 404;
@@ -140,7 +140,7 @@ test('the examples of the README compile and run', async () => {
   assert.equal(webhooks, '');
 });
 
-test('the package has only what it needs, and imports nothing', () => {
+test('the package has only what it needs, and imports no other package', () => {
   const names = fs.readdirSync(installed, { recursive: true, encoding: 'utf8' });
   const sources = names.filter((name) => /\.(js|ts)$/.test(name));
   assert.ok(sources.length > 20);

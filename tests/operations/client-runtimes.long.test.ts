@@ -211,7 +211,7 @@ async function check(program: string, args: string[]) {
   assert.equal(await run(program, [...args, 'required.cjs'], environment), 'INVALID_TOKEN\n');
 }
 
-test('the README of the client names the versions', () => {
+test('the README of the client names the tested versions of Deno and Bun', () => {
   const text = fs.readFileSync(path.join(installed, 'README.md'), 'utf8');
   assert.ok(text.includes(`| Deno ${DENO}, Bun ${BUN} |`));
 });

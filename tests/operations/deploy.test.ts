@@ -127,7 +127,7 @@ test('proxies wait as long as the service may take, and longer than event stream
   for (const each of seconds) assert.ok(each * 1_000 > needed, `${each} seconds`);
 });
 
-test('proxies that store bodies limit them, to more than the service accepts', () => {
+test('proxies that buffer request bodies limit their size, to more than the service accepts', () => {
   const limits = [
     /client_max_body_size (\d+)m;/.exec(read('nginx/banyan.conf')),
     /proxy-body-size: "(\d+)m"/.exec(read('kubernetes/banyan.yaml')),
@@ -141,7 +141,7 @@ test('the systemd unit starts the program of the package, with an exposure below
   assert.ok(unit.includes(`/node_modules/banyan/${bin.banyan} start\n`));
   const environment = /^Environment=(.*)$/m.exec(unit)?.[1] ?? '';
   assertSettings([...environment.matchAll(/(\w+)=/g)].map(([, name]) => String(name)));
-  // Commands of the operator find the socket of the embedded PostgreSQL there. /tmp is another one for them.
+  // The operator's commands look for the embedded PostgreSQL's socket there. They cannot see the unit's /tmp (PrivateTmp).
   const [, runtimeFolder] = /^RuntimeDirectory=(\w+)$/m.exec(unit) ?? [];
   assert.ok(environment.split(' ').includes(`TMPDIR=/run/${runtimeFolder}`), environment);
   assert.match(unit, /^RuntimeDirectoryMode=0700$/m);

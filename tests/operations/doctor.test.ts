@@ -173,7 +173,7 @@ test('a version, a disk and a clock beyond their limits are problems', () => {
   assert.deepEqual([260_000, 500_000].map(disk).map(isProblem), [true, false]);
   const full = { bavail: 4_000_000, blocks: 100_000_000, bsize: 4_096 } as fs.StatsFs;
   assert.ok(isProblem(checkDisk('/', full)), 'four percent of a large disk');
-  const clock = (aheadMs: number, exactToMs = 5) => checkClock({ aheadMs, exactToMs });
+  const clock = (aheadMs: number, uncertaintyMs = 5) => checkClock({ aheadMs, uncertaintyMs });
   assert.deepEqual([-2_100, 1_900, 2_100].map((ms) => clock(ms)).map(isProblem), [true, false, true]);
   assert.ok(!isProblem(clock(2_100, 200)), 'the difference may be due to a slow connection');
 });

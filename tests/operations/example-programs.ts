@@ -49,7 +49,7 @@ export function start(
   return { lines, child };
 }
 
-export const listening = async (lines: string[]): Promise<string> => {
+export const waitForAddress = async (lines: string[]): Promise<string> => {
   const line = await waitFor('the example listens', () => lines.find((text) => text.includes('Listening on ')));
   return line.slice('Listening on '.length);
 };

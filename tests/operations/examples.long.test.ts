@@ -59,7 +59,7 @@ test('keep-a-copy follows the feed, continues after it was killed, and derives p
   assert.deepEqual(Object.keys(departments).sort(), [a, b, child].map(String).sort());
 });
 
-test('a wrong key ends an example with an error that says what to do', async () => {
+test('a wrong key ends an example with the status and the error code', async () => {
   const file = path.join(folder, 'nobody.json');
   fs.writeFileSync(file, '[]');
   const env = { BANYAN_URL: service.base, BANYAN_KEY: 'byk_wrong' };

@@ -11,7 +11,7 @@ import { expectOk, read, USERS } from '../support/expect.ts';
 import { isLong } from '../support/scale.ts';
 import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
-import { compiled, exampleFolder, keysOf, listening, run, start } from './example-programs.ts';
+import { compiled, exampleFolder, keysOf, run, start, waitForAddress } from './example-programs.ts';
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
 const createKey = keysOf(service);
@@ -37,7 +37,7 @@ test('nightly-job creates users who joined and disables those who left', async (
 test('verify-tokens accepts a token of the service and rejects any other', async () => {
   const admin = await service.createTenant();
   const { lines } = start('verify-tokens.js', [], { BANYAN_ISSUER: service.base, PORT: '0' });
-  const url = await listening(lines);
+  const url = await waitForAddress(lines);
   const ask = (token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
   const response = await ask(admin.token as string);
   const me = await read(admin, '/auth/me');
@@ -54,7 +54,7 @@ test('verify-tokens responds with 503 while it cannot load the keys', async () =
   const issuer = `http://127.0.0.1:${(unavailable.address() as AddressInfo).port}`;
   const { lines } = start('verify-tokens.js', [], { BANYAN_ISSUER: issuer, PORT: '0' });
   const { token } = await service.createTenant();
-  const { status } = await fetch(await listening(lines), { headers: { authorization: `Bearer ${token}` } });
+  const { status } = await fetch(await waitForAddress(lines), { headers: { authorization: `Bearer ${token}` } });
   assert.equal(status, 503);
 });
 
@@ -63,7 +63,7 @@ test('webhook-receiver prints a signed message once, however often it arrives, a
   // The secret is known only after the webhook has an address, so the example is started with it afterwards.
   const { data } = await admin.post('/system/webhook-api', { url: 'http://127.0.0.1:9/', status: '1' });
   const { lines } = start('webhook-receiver.js', [], { BANYAN_WEBHOOK_SECRET: data.secret, PORT: '0' });
-  const url = (await listening(lines)).replace('localhost', '127.0.0.1');
+  const url = (await waitForAddress(lines)).replace('localhost', '127.0.0.1');
   expectOk(await admin.put('/system/webhook-api', { id: data.id, url, status: '0' }));
   const deptId = await admin.createDepartment();
   await waitFor('the message has arrived', () => lines.includes(`department.created ${deptId}`));

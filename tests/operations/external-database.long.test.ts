@@ -1,4 +1,4 @@
-// Only with test:long: it starts six services; logs.test.ts starts one on an external database, and external-database.test.ts covers the errors in this process.
+// Only with test:long: it starts six services; logs.test.ts starts one on an external database, and external-database.test.ts covers the errors in-process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

@@ -89,9 +89,9 @@ test('users that do not fit into a pool of accounts are reported, and the pool i
     run(ruoyi.url),
     ...['a', 'b'].map((userName) => above.post(USERS, { userName, password: PASSWORD })),
   ]);
-  const beside = created.map(resultOf).filter((result) => result === 'done').length;
+  const createdMeanwhile = created.map(resultOf).filter((result) => result === 'done').length;
   const refused = found('refused');
-  assert.equal(refused.length, 4 - (3 - beside), refused.join());
+  assert.equal(refused.length, 4 - (3 - createdMeanwhile), refused.join());
   assert.ok(refused.every((record) => [5, 6, 7, 8].some((n) => record === `user ${u(n)}`)));
   assert.equal(status, 0, output);
   const quotas = await read(above, '/system/quota-api');

@@ -23,7 +23,7 @@ const lastChange = async (sql = superuser) => {
   return row;
 };
 
-/** The names of the rules that a report applied to a record. */
+/** The names of the rules that the import applied to a record, according to its report. */
 const rulesFor = (
   report: { findings: { rule: string; tenant: string; record: string }[] },
   tenant: string,
@@ -127,7 +127,7 @@ test('defective departments are repaired by the rules that the report states', a
   assert.ok(rulesFor(report, CODE, `tenant ${CODE}`).includes('tenantOverLimit'));
 });
 
-test('users keep their ids, departments and passwords, and the first login replaces the hash', async () => {
+test('users keep their departments and passwords, and the first login replaces the hash', async () => {
   const { user, department } = await readTenant(CODE);
   const [one, two, three, four, six] = await Promise.all([1, 2, 3, 4, 6].map((n) => user(u(n))));
   assert.deepEqual(
@@ -230,10 +230,11 @@ test('a further run imports what changed in RuoYi and leaves what changed in Ban
 test('two concurrent runs import every record once', async () => {
   const { databaseUrl, superuserUrl } = await createDatabase();
   const results = await Promise.all([run(ruoyi, [], databaseUrl), run(ruoyi, [], databaseUrl)]);
-  // One of them may find that the other has imported a record, and says so.
+  // Each of them may report records that the other has just imported. A further run finds nothing that is missing.
   const last = await run(ruoyi, [], databaseUrl);
   assert.equal(last.status, 0, [...results, last].map(({ output }) => output).join('\n'));
   const { totals } = last.report();
+  assert.deepEqual([totals.departments.created, totals.users.created], [0, 0]);
   assert.equal(totals.matching, totals.departments.planned + totals.users.planned);
   const sql = connectWithoutDeadline({ url: superuserUrl });
   const [row] = await sql`select count(*) as tenants from banyan.tenants`;
@@ -241,7 +242,7 @@ test('two concurrent runs import every record once', async () => {
   await sql.end();
 });
 
-test('mistakes in the arguments and other databases are explained', async () => {
+test('wrong arguments, and databases that are not those of RuoYi, are reported with an explanation', async () => {
   const call = async (args: string[]) => {
     const lines: string[] = [];
     const environment = { DATABASE_URL: service.databaseUrl };

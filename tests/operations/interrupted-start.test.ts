@@ -31,7 +31,7 @@ test('a stale lock file with the pid of another process does not prevent a start
   await neighbour.stop();
 });
 
-test('a start waits for a PostgreSQL whose socket was removed and whose last checkpoint is slow', async () => {
+test('a start waits for a PostgreSQL whose socket was removed and whose shutdown checkpoint is slow', async () => {
   const dataDir = await usedDataFolder();
   await startEmbedded(dataDir, () => {});
   const { pid, socketDir } = postgresOf(dataDir);

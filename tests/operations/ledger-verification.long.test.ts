@@ -1,4 +1,4 @@
-// Only with test:long: it runs the command six times; ledger.test.ts runs it on a damaged ledger, and ledger-verification.test.ts checks anchors in this process.
+// Only with test:long: it runs the command six times; ledger.test.ts runs it on a damaged ledger, and ledger-verification.test.ts checks anchors in-process.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';

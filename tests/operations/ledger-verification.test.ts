@@ -94,7 +94,7 @@ test('deleted changes whose seals are marked as archived are found', async () =>
   }
 });
 
-test('a ledger that was erased is found', async () => {
+test('the loss of a whole ledger is detected', async () => {
   const { tenantId, id, admin } = await createChanges();
   await tamper(async (tx) => {
     for (const table of ['changes', 'seals', 'seal_heads', 'unsealed_changes', 'tenant_versions']) {
@@ -140,7 +140,7 @@ test('a chain that was rewritten completely differs from an anchor', async () =>
   );
 });
 
-test('an anchor with a wrong signature, or without the key, is rejected', () => {
+test('a signed anchor is rejected if its signature is wrong or no key is passed', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   const key = publicKey.export({ type: 'spki', format: 'pem' }) as string;
@@ -154,7 +154,7 @@ test('an anchor with a wrong signature, or without the key, is rejected', () => 
   assert.throws(() => parseAnchor(signed, signed), /must be an Ed25519 key/);
 });
 
-test('changes that are archived during the verification are no errors', async () => {
+test('changes that are archived during the verification are not reported', async () => {
   const { tenantId, id } = await createChanges();
   let verification: ReturnType<typeof errorsOf> | undefined;
   await tamper(async (tx) => {

@@ -35,7 +35,7 @@ test("the service's role can neither update nor delete rows of the ledger", asyn
   assert.deepEqual([...privileges], []);
 });
 
-test('changes without subscribers are sealed in the background', async () => {
+test('changes that nobody reads are sealed in the background', async () => {
   const admin = await service.createTenant();
   await admin.createDepartment();
   await waitFor('all changes are sealed', async () => {

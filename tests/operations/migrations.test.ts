@@ -83,7 +83,7 @@ test('several processes can start concurrently on an empty database, and one of 
     });
     return stdout.trim().split('\n');
   };
-  /** The same in this process: for PostgreSQL another process is another connection. */
+  /** The same in this process, which makes no difference to PostgreSQL: it sees only connections. */
   const runHere = async () => {
     const lines: string[] = [];
     const progress = (line: string) => void lines.push(line);

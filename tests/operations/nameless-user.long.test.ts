@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { assertStopped, launch, newDataFolder, serviceProcess, usedDataFolder } from '../support/process.ts';
 import { PASSWORD } from '../support/service.ts';
-import { keepsRoot, userOf } from './process-users.ts';
+import { skipPrivileges, userOf } from './process-users.ts';
 
 /** A user without an entry in /etc/passwd, as in a container that runs with an arbitrary user id. */
 
@@ -24,7 +24,9 @@ function startNameless(dataDir: string) {
   return launch([serviceProcess], { cwd: folder, env, uid });
 }
 
-test('a user without a name cannot create a database, and the error says what to do', { skip: keepsRoot }, async () => {
+test('a user without a name cannot create a database, and the error says what to do', {
+  skip: skipPrivileges,
+}, async () => {
   const dataDir = newDataFolder(os.tmpdir());
   const run = startNameless(dataDir);
   assert.equal(await run.ended, 1);
@@ -34,7 +36,7 @@ test('a user without a name cannot create a database, and the error says what to
   assert.deepEqual(fs.readdirSync(dataDir), ['postgres-password']);
 });
 
-test('a user without a name runs the service on an existing database', { skip: keepsRoot }, async () => {
+test('a user without a name runs the service on an existing database', { skip: skipPrivileges }, async () => {
   const dataDir = await usedDataFolder(newDataFolder(os.tmpdir()));
   const run = startNameless(dataDir);
   const admin = await run.admin();

@@ -39,7 +39,7 @@ before(async () => {
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${packed.filename}`]);
 });
 
-test('the package has what the service needs at runtime, and nothing else', () => {
+test('the package has what the service needs at runtime and its documents, and nothing else', () => {
   const names = packed.files.map(({ path: name }) => name);
   const folders = [...new Set(names.map((name) => name.split('/').slice(0, 2).join('/')))].sort();
   const files = folders.filter((name) => !/^(dist|docs|db|server)\//.test(name));

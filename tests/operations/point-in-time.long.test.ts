@@ -1,4 +1,4 @@
-// Only with test:long: it starts seven services for several timelines; point-in-time.test.ts restores once, in this process.
+// Only with test:long: it starts seven services for several timelines; point-in-time.test.ts restores once, in-process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
@@ -25,15 +25,15 @@ test('a restore ends at the given second, continues the archive on a new timelin
   // A clean stop archives the last segment too.
   assert.equal(await run.stop(), 0, run.stderr);
 
-  /** Restores to a new data folder and returns it with the departments that it has. */
-  const restore = async (work: string[], ...args: string[]) => {
+  /** Restores to a new data folder, creates these departments, and returns those that were there before and the output. */
+  const restore = async (newDepartments: string[], ...args: string[]) => {
     const target = newDataFolder();
     const { status, stderr } = await runTool('restore', target, ['--from', folder, ...args], environment);
     assert.equal(status, 0, stderr);
     const restored = startWithoutDeadlines(target, environment);
     const client = await restored.admin();
     const names = await departmentNames(client);
-    for (const deptName of work) await client.createDepartment({ deptName });
+    for (const deptName of newDepartments) await client.createDepartment({ deptName });
     assert.equal(await restored.stop(), 0, restored.stderr);
     return { names: [...names].sort(), stderr };
   };

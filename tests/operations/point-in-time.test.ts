@@ -58,7 +58,7 @@ test('a restore ends at the given second of the archive, also if the archive of 
   assert.ok(fs.readdirSync(archive).includes('00000002.history'), fs.readdirSync(archive).join());
 });
 
-test('a restore to a time that the backup and the archive do not cover fails with a message that says so', async () => {
+test('a restore with invalid arguments, without an archive or to a time that is not covered fails with a message that says so', async () => {
   const target = newDataFolder();
   for (const [args, status, message, env = environment] of [
     [['--until', '2020-01-01T00:00:00Z'], 2, /The backup must have ended before 2020/],

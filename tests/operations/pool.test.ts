@@ -59,7 +59,7 @@ const terminateAll = () => superuser`
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`;
 
-test('when all connections are terminated at once their transactions fail, and waiting ones get new connections', async () => {
+test('when all connections are terminated at once, their transactions fail, and waiting callers get new connections', async () => {
   const pool = openPool(8);
   await pool.use((sql) => sql`select 1`);
   const outcomes = { done: 0, lost: 0 };
@@ -287,7 +287,7 @@ test('a connection that is terminated while it is being opened fails at once, an
   assert.ok(messages > 15, String(messages));
 });
 
-test('a waiter behind a lost connection fails when the pool is closed, and no connection stays open', async () => {
+test('a caller that waits for a connection fails when the pool is closed, and no connection is opened for it', async () => {
   const opened: number[] = [];
   const connect = connectService('UTC', NO_DEADLINES);
   const pool = createPool(connect, 1, NO_DEADLINES, hostsOf({ url: superuserUrl }));

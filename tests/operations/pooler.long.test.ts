@@ -1,4 +1,4 @@
-// Only with test:long: each test starts one or two services, most of them behind a pooler; pooler.test.ts opens the database behind one in this process.
+// Only with test:long: each test starts one or two services, most of them behind a pooler; pooler.test.ts opens the database behind one, in-process.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

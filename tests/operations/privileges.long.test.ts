@@ -15,7 +15,15 @@ import {
 } from '../support/process.ts';
 import { createEmptyDatabase, PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
-import { closedFolder, environmentOf, isLinux, isRoot, keepsRoot, userOf, withDescendants } from './process-users.ts';
+import {
+  closedFolder,
+  environmentOf,
+  isLinux,
+  isRoot,
+  skipPrivileges,
+  userOf,
+  withDescendants,
+} from './process-users.ts';
 
 for (const workers of ['1', '2']) {
   test(`no process has the password of the first administrator in its environment, with ${workers} workers`, {
@@ -38,8 +46,8 @@ for (const workers of ['1', '2']) {
   });
 }
 
-test('a service that was started as root runs as the user of PostgreSQL, and everything works', {
-  skip: keepsRoot,
+test('a service that was started as root runs as the user of PostgreSQL, imports, archives, and replaces a worker as that user', {
+  skip: skipPrivileges,
 }, async () => {
   const dataDir = newDataFolder();
   const run = startWithoutDeadlines(dataDir, { BANYAN_WORKERS: '2', BANYAN_LEDGER_DAYS: '1' });
@@ -67,7 +75,7 @@ test('a service that was started as root runs as the user of PostgreSQL, and eve
 });
 
 test('a service that gave up its privileges restarts PostgreSQL after a crash, and stops it', {
-  skip: keepsRoot,
+  skip: skipPrivileges,
 }, async () => {
   const dataDir = newDataFolder();
   const run = startWithoutDeadlines(dataDir);
@@ -104,7 +112,7 @@ test('a service that was started as root in a folder that others cannot enter sa
   assert.equal(await run.stop(), 0, run.stderr);
 });
 
-test('with DATABASE_URL a service that was started as root runs as nobody', { skip: keepsRoot }, async () => {
+test('with DATABASE_URL a service that was started as root runs as nobody', { skip: skipPrivileges }, async () => {
   const { databaseUrl } = await createEmptyDatabase();
   // Only PostgreSQL's user can enter the folder of its socket.
   const url = new URL(databaseUrl);

@@ -14,8 +14,8 @@ export const isLinux = process.platform === 'linux';
 export const closedFolder = [fs.realpathSync(process.execPath), path.join(project, 'package.json')]
   .flatMap(foldersAbove)
   .find((folder) => (fs.statSync(folder).mode & 0o001) === 0);
-/** Why a test of giving up privileges is skipped. */
-export const keepsRoot = isRoot
+/** Why a test of giving up privileges is skipped, or false. */
+export const skipPrivileges = isRoot
   ? closedFolder !== undefined && `other users cannot enter ${closedFolder}`
   : 'it needs root';
 

@@ -36,7 +36,7 @@ test('when a service stops, the request in flight is answered, and idle connecti
   await superuser.end();
 });
 
-test('a service that stops does not wait for a request that never completes', async () => {
+test('a service that stops waits only until its deadline for a request that never completes', async () => {
   const service = await serveInProcess({ DATABASE_URL: databaseUrl }, { shutdownMs: 100 });
   const admin = await service.admin();
   const superuser = connectWithoutDeadline({ url: superuserUrl });

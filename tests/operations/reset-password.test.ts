@@ -97,7 +97,7 @@ test('a disabled user with a lost password can log in again, and no other user i
   const { status: statusBefore, updateBy: _, updateTime: __, ...before } = updated?.before ?? {};
   const { status: statusAfter, updateBy, updateTime, ...after } = updated?.after ?? {};
   assert.deepEqual([statusBefore, statusAfter, updateBy], ['1', '0', 'operator']);
-  // Times are equal too, which the ledger stores as text in the service's time zone.
+  // Times are equal too: the ledger stores them as text in the service's time zone.
   assert.deepEqual(after, before);
   assert.equal(updateTime, (await again.get('/auth/me')).data.user.updateTime);
   assert.doesNotMatch(JSON.stringify([updated, changed]), /argon2|hash/);

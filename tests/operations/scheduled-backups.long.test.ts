@@ -1,4 +1,4 @@
-// Only with test:long: it starts six services; scheduled-backups.test.ts takes backups on a schedule in this process, and none before it is due.
+// Only with test:long: it starts six services; scheduled-backups.test.ts takes backups on a schedule in-process, and none before it is due.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const completed = ({ stderr }: Run) => stderr.match(/Backup \S+ is complete/g)?.
 /** Options of the service for backups in quick succession. */
 const backingUp = (everyMs: number) => ({ backupTiming: { everyMs, retryMs: 10, checkArchiveMs: 10 } });
 
-test('one process takes backups, old ones are removed with the WAL that only they need, and one can be restored', async () => {
+test('with two workers, one backup is taken at a time, old ones are removed with the WAL that only they need, and one can be restored', async () => {
   const dataDir = await usedDataFolder();
   const [folder, archive] = [newFolder('backups'), newFolder('wal')];
   const settings = { BANYAN_BACKUP_FOLDER: folder, BANYAN_WAL_ARCHIVE: archive, BANYAN_BACKUP_KEEP: '2' };
@@ -31,6 +31,11 @@ test('one process takes backups, old ones are removed with the WAL that only the
   assert.ok(Number(metrics.sum('banyan_backups_total', { outcome: 'complete' })) >= 4, metrics.text);
   assert.equal(metrics.sum('banyan_backups_total', { outcome: 'failed' }), 0);
   assert.equal(await run.stop(), 0, run.stderr);
+  // The name of a backup is the time when it began, which is after the time that the backup before it covers.
+  const backups = [...run.stderr.matchAll(/Backup \S+\/(\S+) is complete: .* (\S+)$/gm)];
+  assert.ok(backups.length >= 4, run.stderr);
+  for (const [n, [, name]] of backups.slice(1).entries())
+    assert.ok(String(name) >= String(backups[n]?.[2]).replaceAll(':', '-'), run.stderr);
   const kept = listBackups(folder);
   // There may be a third one, for which no older one has been removed yet.
   assert.ok(kept.length === 2 || kept.length === 3, `${kept.length}`);
@@ -87,7 +92,7 @@ test('a failed backup is reported and retried', async () => {
 
   const second = startWithoutDeadlines(dataDir, { BANYAN_BACKUP_FOLDER: folder }, backingUp(1));
   await second.ready();
-  const failures = () => second.stderr.match(/The scheduled backup failed, and is retried: .*slots/g)?.length ?? 0;
+  const failures = () => second.stderr.match(/The scheduled backup failed and will be retried: .*slots/g)?.length ?? 0;
   await waitFor('two attempts have failed', () => failures() >= 2);
   assert.equal(listBackups(folder).length, 1, 'the one that exists is kept');
   const again = connectTo(dataDir);

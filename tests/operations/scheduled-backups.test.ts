@@ -43,7 +43,7 @@ async function takeBackups(timing: BackupTiming) {
   return {
     stop,
     completed: () => count(/^Backup \S+ is complete/),
-    failed: () => count(/The scheduled backup failed, and is retried: /),
+    failed: () => count(/The scheduled backup failed and will be retried: /),
     /** The values of banyan_backups_total. */
     counted: async () => {
       const metric = (await metrics.snapshot()).find(({ name }) => name === 'banyan_backups_total');
@@ -87,10 +87,10 @@ test('backups are retried until they succeed, and old ones are removed with the 
 });
 
 test('a backup that is dated in the future is kept, and neither delays nor replaces others', async () => {
-  const [kept] = listBackups(folder);
-  assert.ok(kept);
+  const [former] = listBackups(folder);
+  assert.ok(former);
   const future = path.join(folder, '2999-01-01T00-00-00.000Z');
-  const { name, text } = formatManifest({ ...kept.manifest, time: '2999-01-01T00:00:00.000Z' });
+  const { name, text } = formatManifest({ ...former.manifest, time: '2999-01-01T00:00:00.000Z' });
   fs.mkdirSync(future);
   fs.writeFileSync(path.join(future, name), text);
   let checks = 0;
@@ -106,9 +106,9 @@ test('a backup that is dated in the future is kept, and neither delays nor repla
   assert.equal(folders.at(-1), future);
   // There may be a second one, for which the older one has not been removed yet.
   assert.ok(folders.length === 2 || folders.length === 3, folders.join());
-  assert.ok(!folders.includes(kept.folder));
+  assert.ok(!folders.includes(former.folder));
   // The archive has what is needed to continue from it.
-  assert.ok(fs.readdirSync(archive).includes(kept.manifest.firstSegment), 'its segments are kept');
+  assert.ok(fs.readdirSync(archive).includes(former.manifest.firstSegment), 'its segments are kept');
   fs.rmSync(future, { recursive: true });
 });
 
@@ -123,7 +123,7 @@ test('archiving that fails is reported', async () => {
   await superuser`select pg_switch_wal()`;
   await waitFor('it is reported', () =>
     lines.includes(
-      `PostgreSQL cannot archive ${segment} in ${archive}, and retries. Its log has the cause (postgres/log in the data folder)`,
+      `PostgreSQL cannot archive ${segment} in ${archive}, and retries. Its log has the cause (postgres/log in the data directory)`,
     ),
   );
   fs.rmSync(path.join(archive, segment));

@@ -1,4 +1,4 @@
-// Only with test:long: it starts four services; tracing.test.ts exports the spans of one, and covers traces without a collector in this process.
+// Only with test:long: it starts four services; tracing.test.ts exports the spans of one, and covers, in-process, traces without a collector.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';

@@ -1,4 +1,4 @@
-// Only with test:long: it runs seven commands as processes; transfer.test.ts exports and imports once, and rejects databases and files in this process.
+// Only with test:long: it runs seven commands as processes; transfer.test.ts exports and imports once, and rejects databases and files in-process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';

@@ -35,7 +35,7 @@ test('a command that has started PostgreSQL does not stop it while a service use
   assert.doesNotMatch(run.stderr, /PostgreSQL has stopped/);
   assert.equal(await run.stop(), 0, run.stderr);
   await assertStopped(dataDir);
-  // Nobody else uses the next one.
+  // No service uses the PostgreSQL that the next command starts, so the command stops it.
   await withEmbedded({ dataDir }, async ({ adopted }) => assert.equal(adopted, false));
   await assertStopped(dataDir);
 });

@@ -107,7 +107,8 @@ test('reads of the past and reverts survive fields that were added, removed and 
   await superuser`
     alter table banyan.departments drop column email, add column fax text not null default 'none'`;
   await superuser`alter table banyan.departments rename column leader to head`;
-  const recordedTime = async (head: string) => {
+  /** Renames the leader as the earlier version would. Returns the time of the change. */
+  const updateHead = async (head: string) => {
     await superuser.begin(async (tx) => {
       await tx`select set_config('banyan.tenant', ${admin.tenantId}, true), set_config('search_path', 'banyan', true)`;
       await tx`
@@ -119,8 +120,8 @@ test('reads of the past and reverts survive fields that were added, removed and 
       where tenant_id = ${admin.tenantId} order by change_id desc limit 1`;
     return time;
   };
-  const first = await recordedTime('李四');
-  const second = await recordedTime('王五');
+  const first = await updateHead('李四');
+  const second = await updateHead('王五');
   // Migrate to this version.
   await superuser`alter table banyan.departments add column email text default 'new@b.cn', drop column fax`;
   await superuser`alter table banyan.departments rename column head to leader`;
@@ -139,7 +140,7 @@ test('reads of the past and reverts survive fields that were added, removed and 
       history.rows.map(({ changed }: { changed: string[] }) => changed),
       [['leader'], ['leader'], []],
     );
-    // A revert leaves a field alone that the changed rows did not have.
+    // A revert does not touch a field that the changed rows did not have.
     assert.equal((await admin.post(`/system/change-api/${history.rows[0].id}/revert`)).code, 200);
     assert.equal((await admin.get(`${dept}/${id}`)).data.leader, '李四');
     assert.equal((await admin.post(`/system/change-api/${history.rows[1].id}/revert`)).code, 200);

@@ -27,9 +27,9 @@ test('a killed worker is replaced while the other keeps running', async () => {
 });
 
 test('the workers exit when their parent process is killed', async () => {
-  const again = startOnDatabase(databaseUrl, TWO_WORKERS);
-  const workers = await waitForAnswers(again, callOverNewConnections(await again.admin()), 2);
-  await again.kill('SIGKILL');
+  const run = startOnDatabase(databaseUrl, TWO_WORKERS);
+  const workers = await waitForAnswers(run, callOverNewConnections(await run.admin()), 2);
+  await run.kill('SIGKILL');
   await waitFor('the workers have exited', () => !workers.some(isAlive));
 });
 

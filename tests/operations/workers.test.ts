@@ -105,7 +105,7 @@ test('gauges of the processes are added up, and figures about the database are n
   assert.equal((await scrape(metricsBase)).sum('banyan_quota_reservations_open'), 1);
 });
 
-test('the metrics port serves nothing else', async () => {
+test('the metrics port serves only metrics', async () => {
   const own = new Client(metricsBase);
   assert.equal((await own.get('/health/live')).status, 404);
   assert.equal((await own.get(DEPTS)).status, 404);
@@ -206,7 +206,7 @@ test('a client that half-closes its connection after the request gets a response
   assert.match(received, /^HTTP\/1\.1 200 /);
 });
 
-test('a client that does not finish its request gets a 408 response, also from a worker that gets its connections from the first process', async (t) => {
+test('a client that does not finish its request gets a 408 response from a worker, whose connections come from the parent process', async (t) => {
   const config = readConfig({});
   const db = await openDatabase({ ...config, databaseUrl, timing: NO_DEADLINES });
   const { accept, close } = await serveSockets({ db, config, timing: { requestMs: 100, requestCheckMs: 50 } });

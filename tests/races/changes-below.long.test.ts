@@ -71,7 +71,7 @@ async function assertComplete(codes: string[], rows: Row[], acknowledged: Map<st
   }
 }
 
-test('one reader receives the changes of 8 tenants once and in order while 16 clients write and the service and the reader are killed', async (t) => {
+test('subscribers receive changes of 8 tenants once and in order while 16 clients write and processes are killed', async (t) => {
   const tally = new Tally();
   const runs = 5;
   for (let n = 0; n < runs; n++) {

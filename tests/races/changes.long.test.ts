@@ -1,4 +1,4 @@
-// Only with test:long: services and subscribers are processes that are killed and started again, and changes.test.ts covers the order of changes with two concurrent readers.
+// Only with test:long: services and subscribers are processes that are killed and started again, and changes.test.ts covers the order of changes that two nodes seal concurrently.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

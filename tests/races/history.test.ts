@@ -100,7 +100,7 @@ test('a tree that is too large for memory is returned as of a past moment', asyn
       await write(tx);
       await tx`delete from banyan.unsealed_changes where tenant_id = ${admin.tenantId}`;
     });
-  // Keep the planner's statistics those of an almost empty table: the query must be fast without current statistics.
+  // Leave the planner with the statistics of an almost empty table: the query must be fast even when they are outdated.
   await superuser`alter table banyan.changes set (autovacuum_enabled = off)`;
   await superuser`analyze banyan.changes`;
   await unsealed(

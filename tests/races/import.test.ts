@@ -99,7 +99,7 @@ async function whileImportWaits(tenant: Client, lockedId: string, rows: string[]
   return importing;
 }
 
-test('an import whose parent is deleted before it has its locks writes nothing', async () => {
+test('an import writes nothing when a parent that it names is deleted before the import has locked it', async () => {
   const tenant = await service.createTenant();
   // Departments are locked in the order of their ids.
   const [locked, parent] = [await createNamed(tenant, 'locked'), await createNamed(tenant, 'parent')];

@@ -65,7 +65,7 @@ test('concurrent uses on two nodes warn once at 80 % and once at 100 %, in the f
   await waitForNotices(above, all, '&below=true');
 });
 
-test('a use that empties a pool warns the tenant of the pool, not the one that used it', async () => {
+test('a use that reaches 80 % of a pool warns the tenant of the pool, not the one that used it', async () => {
   const above = await service.createTenant();
   const owner = await service.createTenant({}, above);
   const user = await service.createTenant({}, owner);
@@ -168,6 +168,4 @@ test('two nodes warn once 30, 7 and 1 days before the end of service, also after
   await expectAt('2030-06-29T01:00:00Z', '2030-07-05 7');
   await waitForNotices(above, expected);
   await waitForNotices(at(third, above), expected, '&below=true');
-  const { code } = await admin.post('/system/webhook-api', { url: 'http://127.0.0.1:9/', kinds: ['notice.*'] });
-  assert.equal(code, 200);
 });

@@ -23,7 +23,7 @@ async function tenantWithCalls(total: number, above = root) {
 const usedBy = async (client: Client): Promise<number> =>
   (await read(client, QUOTAS)).find(({ quota }: { quota: string }) => quota === 'calls').used;
 
-/** Sends requests while the counter is locked, so that all but the first two wait for the same transaction. */
+/** Sends requests while the counter is locked, so that most of them wait in the queue and then share a transaction. */
 async function sendBehindLock<T>(of: Client, count: number, send: (n: number) => Promise<T>): Promise<T[]> {
   // The counter exists from the first use on.
   assert.equal((await of.post(`${QUOTAS}/consume`, { quota: 'calls' })).code, 200);
@@ -105,7 +105,7 @@ test('a request that is not allowed leaves no key behind, whatever else is in it
   );
 });
 
-test('a use in a tenant that is out of scope is rejected, also in a batch with a key', async () => {
+test('a use in a tenant that is out of scope is rejected, also with an API key and together with an allowed use', async () => {
   const admin = await tenantWithCalls(1_000);
   const other = await tenantWithCalls(1_000);
   const member = await service.createMember(admin);

@@ -104,7 +104,7 @@ test('sums by day stay exact while uses are counted, confirmed and refunded at t
   const clients = [above, admin, user, there(above), there(admin), there(user)];
   const uses: { client: Client; path: string }[] = [];
   const tally = new Tally();
-  const count = (client: Client, { code, data }: Awaited<ReturnType<typeof consume>>) => {
+  const recordUse = (client: Client, { code, data }: Awaited<ReturnType<typeof consume>>) => {
     if (code === 200) uses.push({ client, path: `${QUOTAS}/uses/${data.useId}/refund` });
   };
   await runConcurrently(24, scale(150, 2_500), async () => {
@@ -117,12 +117,12 @@ test('sums by day stay exact while uses are counted, confirmed and refunded at t
     if (below(3) > 0) {
       const used = await consume(client, 'calls', 1 + below(9));
       tally.add(`consume ${resultOf(used)}`);
-      return count(client, used);
+      return recordUse(client, used);
     }
     const { data } = await client.post(`${QUOTAS}/reserve`, { quota: 'calls', amount: 1 + below(9), seconds: 600 });
     const confirmed = await client.post(`${QUOTAS}/reservations/${data.reservationId}/confirm`);
     tally.add(`confirm ${resultOf(confirmed)}`);
-    count(client, confirmed);
+    recordUse(client, confirmed);
   });
   assert.deepEqual(Object.keys(tally.counts).sort(), ['confirm done', 'consume done', 'refund USE_REFUNDED,done']);
   await assertExact();
@@ -168,7 +168,7 @@ test('an amount whose reservation expires while it is confirmed is used at most 
   report(t, { seed: firstSeed, ...tally.counts });
 });
 
-test('a reservation is confirmed or released once, however often it is tried at the same moment', async () => {
+test('a reservation is confirmed or released once, and a use refunded once, however many concurrent requests try', async () => {
   const admin = await service.createTenant();
   await put(admin, 'calls', { total: 10 });
   const { data } = await admin.post(`${QUOTAS}/reserve`, { quota: 'calls', amount: 4, seconds: 600 });
@@ -255,14 +255,14 @@ test('users of a subtree are exactly as many as its pool allows, however they ar
   report(t, tally.counts);
 });
 
-test('a replaced tenant locks all its counters in the order of uses, from the pools down', async () => {
+test('replacing a tenant locks all its counters in the same order as a use', async () => {
   const above = await service.createTenant({ quotaBo: { merchant: 10, riskReport: 10 } });
   for (const quota of ['merchant', 'riskReport']) await put(above, quota, { pooled: true });
   const tenant = await service.createTenant({ quotaBo: { merchant: 10, riskReport: 10 } }, above);
   for (const quota of ['merchant', 'riskReport']) assert.equal(resultOf(await consume(tenant, quota)), 'done');
   let replaced: Promise<unknown> | undefined;
   await superuser.begin(async (tx) => {
-    // A use of both quotas has locked both counters of the pool, and goes on with those of the tenant.
+    // Hold a counter of the pool, like a batch of uses that goes on with the counters of the tenant.
     await tx`select from banyan.quota_counters where tenant_id = ${above.tenantId} and quota = 'riskReport' for update`;
     const quotaBo = { merchant: 20, riskReport: 10, riskReportUsed: 5 };
     replaced = above.put(TENANTS, { id: tenant.id, quotaBo }).then(expectOk);

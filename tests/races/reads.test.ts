@@ -95,7 +95,7 @@ test('each read shows the tree of one moment while a subtree is moved back and f
   report(t, { moves, reads });
 });
 
-test('hundreds of concurrent callers each get their own response or error', async () => {
+test('140 concurrent requests of five callers each get their own response or error', async () => {
   const tenants = await Promise.all([nodeA.createTenant(), nodeA.createTenant(), nodeA.createTenant()]);
   const [first] = tenants;
   const disabled = await nodeA.createMember(first);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { startService } from '../support/service.ts';
 import { testActing } from './acting.ts';
 
-/** The code alone must isolate tenants: these tests run with row security disabled. */
+/** The code alone must isolate tenants: these tests run with row-level security disabled. */
 
 const service = await startService();
 const tables = await service.superuser<{ name: string }[]>`

@@ -10,8 +10,8 @@ import { absent, dept, people, quotas, tenant } from './cross-tenant-calls/targe
 
 /**
  * Calls every operation that takes `?tenantId=` for a tenant below, with callers that have access to it and with others.
- * The everyday run enables row security for callers with access and disables it for the others: row security could hide a
- * mistake in the code.
+ * The everyday run enables row-level security for callers with access and disables it for the others: row-level security could
+ * hide a mistake in the code.
  */
 export async function testActing(service: Service, rowSecurity: 'with' | 'without'): Promise<void> {
   const above = await service.createTenant();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { testCrossTenantAccess } from './cross-tenant.ts';
 
-/** The code alone must isolate tenants: these tests run with row security disabled. */
+/** The code alone must isolate tenants: these tests run with row-level security disabled. */
 
 const service = await startService({}, { timing: { ...FAST_WEBHOOK_POLLING, sealMs: 100 } });
 const tables = await service.superuser<{ name: string }[]>`

@@ -73,7 +73,7 @@ await insertDepartments(service.superuser, large.tenantId, {
 });
 await service.superuser`analyze banyan.departments`;
 
-test('clients that do not read an export hold no connection and no transaction, and do not block other tenants', async () => {
+test('clients that do not read an export hold no database connection or transaction and do not block other tenants', async () => {
   const queries: Query[] = [];
   const options = { connections: 1, timing: { streamQueueMs: 200 }, wrapDatabase: captureQueries(queries) };
   const node = await startNode(database, options);

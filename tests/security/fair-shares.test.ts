@@ -258,7 +258,7 @@ test('reads of one tenant that are slow in the database leave connections to the
   for (const response of await slow.all) assert.equal(response.code, 200);
 });
 
-test('a flood of health checks takes two connections', async () => {
+test('a flood of health checks requests at most two connections at a time', async () => {
   const node = await startNode(database, { connections: 1 });
   const checks = await whileLocked(async () => {
     const slow = node.as(noisy).get('/system/dept-api/list');

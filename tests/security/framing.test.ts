@@ -33,7 +33,7 @@ test('a path outside of the folder of the documentation does not exist', async (
   }
 });
 
-test('a deeply nested unknown field is ignored, also with an Idempotency-Key', async () => {
+test('a deeply nested unknown field of a request with an Idempotency-Key is ignored', async () => {
   const depth = scale(100_000, 400_000);
   const raw = `{"deptName":"deep","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
   const send = (key: string) =>

@@ -9,8 +9,8 @@ import { type ApiResponse, Client, PASSWORD, startService } from '../support/ser
 import { type Generated, type Ids, requestOf } from './arbitrary.ts';
 
 /**
- * Sends random requests, generated from the OpenAPI document, to every operation. Every response must be documented, and
- * none may be an internal error.
+ * Sends random requests, generated from the OpenAPI document, to every operation with our envelope. Every response must be
+ * documented, and none may be an internal error.
  */
 
 // On a slow machine the test takes longer than the default lifetime of a token.
@@ -62,7 +62,7 @@ const send = (fixture: Fixture, { operation, path, headers, raw, caller }: Gener
     from: '127.0.0.9',
   });
 
-test('random requests to every operation get documented responses and cause no internal error', async (t) => {
+test('random requests to every operation with our envelope get documented responses and cause no internal error', async (t) => {
   const least = scale(1, 30_000);
   let count = 0;
   const [statuses, succeeded] = [new Tally(), new Tally()];

@@ -17,8 +17,8 @@ const origin = 'https://evil.example';
 const foreign = { headers: { origin } };
 
 /**
- * Responses of every operation, sent from another origin, and of requests that match none. The long run calls each operation
- * with and without a token, the everyday run in one of the two ways.
+ * Responses of every operation with our envelope to requests from another origin, and responses to requests that match no
+ * operation. The long run calls each operation with and without a token, the everyday run in one of the two ways.
  */
 const responses: [what: string, ApiResponse][] = [];
 for (const [n, { method, path, operationId, body }] of operations.entries()) {
@@ -58,7 +58,7 @@ test('the collected responses cover successes and errors of all kinds', () => {
   for (const status of [200, 400, 401, 403, 404, 405, 413, 431]) assert.ok(statuses.has(status), String(status));
 });
 
-test('no response may be cached', () => {
+test('no response with our envelope may be cached', () => {
   for (const [what, { headers }] of responses) assert.equal(headers['cache-control'], 'no-store', what);
 });
 

@@ -38,8 +38,9 @@ test('a search for an author leaves out changes whose author is hidden, with one
     assert.equal((await search('')).found.length, 3 * names.length);
     const [hidden, unknown] = [await search('by=former&limit=1'), await search('by=nobody&limit=1')];
     assert.deepEqual(hidden, unknown);
+    assert.equal(hidden.statements, 1);
     const first = await search('by=boss&limit=3');
-    assert.deepEqual(first.found, ['f', 'e', 'd']);
+    assert.deepEqual([first.found, first.statements], [['f', 'e', 'd'], 1]);
     const second = await search(`byPart=OSS&limit=3&cursor=${first.next}`);
     assert.deepEqual([second.found, second.next], [['c', 'b', 'a'], null]);
     const grouped = await search('by=boss&limit=1&grouped=true');

@@ -153,7 +153,7 @@ for (const [what, token] of inactive) {
   });
 }
 
-test('the response for a token of a tenant outside the subtree equals that for an invalid token, byte for byte', async () => {
+test('the response for a token of a tenant that is out of scope equals that for an invalid token, byte for byte', async () => {
   const foreign = await Promise.all(
     [above, sibling, below, service.root].map(async (tenant) => {
       const key = await createKey(tenant);

@@ -6,7 +6,7 @@ import { isPermissionDenied, isRowSecurityOff, startIsolation } from './isolatio
 
 const { superuser, role, connection, tables, names } = await startIsolation();
 
-test('every table with a tenant_id has forced row security and a policy', () => {
+test('every table with a tenant_id has forced row-level security and a policy', () => {
   assert.ok(names.length >= 6, names.join());
   for (const { name, enabled, forced, policies } of tables) {
     assert.deepEqual([enabled, forced, policies > 0], [true, true, true], name);
@@ -53,7 +53,7 @@ test('every primary and foreign key starts with tenant_id, so that no row can re
   for (const { key, first } of keys) assert.equal(first, 'tenant_id', key);
 });
 
-test('the role of the service owns nothing and cannot bypass row security', async () => {
+test('the role of the service owns nothing and cannot bypass row-level security', async () => {
   const [{ oid }] = await superuser<[{ oid: string }]>`
     select oid::text from pg_database where datname = current_database()`;
   assert.equal(role, `banyan_service_${oid}`);

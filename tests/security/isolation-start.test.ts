@@ -7,7 +7,7 @@ import { after } from '../support/cleanup.ts';
 import { connectWithoutDeadline, createDatabase, createEmptyDatabase, NO_DEADLINES } from '../support/database.ts';
 import { sample } from '../support/scale.ts';
 
-/** The service starts only with a role that cannot bypass row security. */
+/** The service starts only with a role that cannot bypass row-level security. */
 
 const { databaseUrl, superuserUrl, name } = await createDatabase();
 const superuser = connectWithoutDeadline({ url: superuserUrl });

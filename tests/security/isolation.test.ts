@@ -23,7 +23,7 @@ test('no rows are visible without a current tenant', async () => {
   }
 });
 
-test('only rows of the current tenant are visible, and in tenants also those below it', async () => {
+test('only rows of the current tenant are visible, and in the table tenants also the rows of those below it', async () => {
   for (const name of names) {
     const expected = name === 'tenants' ? [A, below.tenantId].sort() : [A];
     assert.deepEqual(await inTenant(A, (tx) => codesIn(tx, name)), expected, name);
@@ -134,7 +134,7 @@ test('no row can refer to a department or user of another tenant', async () => {
   for (const attempt of attempts) await assert.rejects(inTenant(A, attempt), isForeignKeyViolation);
 });
 
-test('row security also applies to the owner of the tables', async () => {
+test('row-level security also applies to the owner of the tables', async () => {
   for (const name of names) {
     // The owner has to read these tables, in security definer functions and for the archive. A plain update finds no row in them.
     const readable = [

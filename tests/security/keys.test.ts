@@ -42,7 +42,7 @@ const lookups = (statements: string[]) => statements.filter((text) => /find_api_
 /** The ids in an array that the driver has sent as text. */
 const idsIn = (parameter: unknown) => String(parameter).match(/\d+/g) ?? [];
 
-test('a key with the wrong form or checksum is rejected without a statement, an unknown one with a single statement', async () => {
+test('a key with the wrong form or checksum is rejected without a lookup, an unknown one with a single lookup', async () => {
   const { key } = await createKey();
   const swapped = `${key.slice(0, 10)}${key[11]}${key[10]}${key.slice(12)}`;
   const wrong = [

@@ -50,7 +50,7 @@ test('the limit rises at once to the number of requests completed in half a seco
   assert.equal(countSlots(shedder), MIN);
 });
 
-test('connections with too many rejections are not read until a later interval', (t) => {
+test('connections whose rejections exceed the limit of an interval are not read until a later one', (t) => {
   const shedder = createShedder(t);
   for (let n = 0; n < MIN; n++) assert.ok(shedder.send());
   const paused = new Set<number>();

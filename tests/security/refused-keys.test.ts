@@ -8,7 +8,7 @@ import { captureQueries, type Query } from '../support/statements.ts';
 
 /** API keys that were refused: the user of a key that was disabled or deleted may go on sending requests. */
 
-test('requests with a refused key are checked on their own, and do not make the tenant active', async () => {
+test('a refused key is rejected before the operation sends a statement, and does not make the tenant active', async () => {
   const queries: Query[] = [];
   const active: string[] = [];
   const wrapDatabase = (db: Database) => {
@@ -44,7 +44,7 @@ test('requests with a refused key are checked on their own, and do not make the 
   const statements = queries.flatMap(({ string }) => string ?? []);
   assert.ok(!statements.some((text) => /read_departments|lock_quota_counters|insert into departments/.test(text)));
 
-  // The first request that is accepted again is served.
+  // The first request after the key was enabled again is served.
   expectOk(await disable('0'));
   assert.equal((await client.get(`${DEPTS}/${dept}`)).status, 200);
   await client.createDepartment({ deptName: 'y' });

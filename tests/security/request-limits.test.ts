@@ -141,7 +141,7 @@ for (const [how, expected, code, refuse] of [
   });
 }
 
-test('a key that is refused from one address counts for its tenant from others, and from that one once it is accepted', async () => {
+test('a key uses up tokens of its tenant from allowed addresses only, and from a refused one once it is allowed', async () => {
   const admin = await unlimited.createTenant();
   const settings = { keyName: 'office', permissions: ['dept:read'] };
   const { keyId, key } = (await admin.post(KEYS, { ...settings, addresses: ['127.0.0.1'] })).data;

@@ -12,9 +12,9 @@ import { waitFor } from '../support/wait.ts';
 import { type Statement, tenantConditions, withoutTenantConditions } from './statements.ts';
 
 /**
- * Simulates a statement whose `tenant_id = …` was forgotten. Every statement that the service sends is captured, its
- * tenant conditions are removed one by one and all together, and the rest is run in tenant A with the parameters of
- * tenant B. Row security alone must isolate them.
+ * Simulates a statement whose `tenant_id = …` was forgotten. Captures the statements of the operations that
+ * `useCommonOperations` calls, removes their tenant conditions one by one and all together, and runs the rest in tenant A with
+ * the parameters of tenant B. Row-level security alone must isolate them.
  */
 
 const statements = new Map<string, Statement>();
@@ -33,13 +33,13 @@ await superuser.unsafe('alter sequence banyan.key_serial restart 700000001');
 const B = await service.createTenant({ tenantName: 'marker-B' }, above);
 
 queries.length = 0;
-await useEverything();
+await useCommonOperations();
 for (const { string, parameters = [] } of queries) {
   if (string && !statements.has(string)) statements.set(string, { text: string, parameters });
 }
 
-/** Tenant B uses every operation and leaves records of every kind. */
-async function useEverything(): Promise<void> {
+/** Tenant B uses the common operations on departments, users, tenants, changes and API keys, and leaves such records. */
+async function useCommonOperations(): Promise<void> {
   const [dept, people, tenant] = ['/system/dept-api', '/system/user-api', '/system/tenant-api'];
   const name = 'marker-B';
   const login = { tenantId: B.tenantId, username: 'boss' };
@@ -255,7 +255,7 @@ async function execute(sql: Sql, tenantId: string, { text, parameters }: Stateme
 const showsB = (shown: string) =>
   shown.includes('marker-B') || (shown.match(/[\da-f-]{36}|\d+/g) ?? []).some((word) => foreign.has(word));
 
-test('every statement on a table of tenants has an explicit tenant condition', () => {
+test('every captured statement on a table of tenants has an explicit tenant condition', () => {
   assert.ok(tenantStatements.length > 40, `only ${tenantStatements.length} statements were captured`);
   const unconditional = tenantStatements.filter(
     ({ text }) => tenantConditions(text).length === 0 && !/^\s*(with sent .*)?insert/s.test(text),
@@ -279,7 +279,7 @@ test('a statement without its tenant condition neither shows nor changes rows of
       tried++;
       const { shown } = await execute(connection, A.tenantId, cut, true);
       assert.ok(!showsB(shown), `in A, ${cut.text} showed ${shown}`);
-      // A superuser, who bypasses row security, must be able to see rows of B with the same statements; otherwise this
+      // A superuser, who bypasses row-level security, must be able to see rows of B with the same statements; otherwise this
       // test would prove nothing.
       const all = await execute(superuser, A.tenantId, cut);
       if (showsB(all.shown) || all.count > 0) exposed++;
@@ -360,7 +360,7 @@ test('security invoker functions without a tenant condition show no rows of anot
   }
   report(t, { cut: cuts, exposedWithoutRowSecurity: exposed });
   assert.equal(cuts, 8);
-  assert.ok(exposed >= 2, 'without row security rows must be visible');
+  assert.ok(exposed >= 2, 'without row-level security rows must be visible');
 });
 
 test('subtree traversal reads only rows of its own tenant, on narrow and on wide levels', async () => {
@@ -381,7 +381,10 @@ test('subtree traversal reads only rows of its own tenant, on narrow and on wide
       parameters: [A.tenantId, root],
     };
     assert.equal((await execute(connection, A.tenantId, call)).count, 0);
-    assert.ok((await execute(superuser, A.tenantId, call)).count > 0, 'without row security rows must be visible');
+    assert.ok(
+      (await execute(superuser, A.tenantId, call)).count > 0,
+      'without row-level security rows must be visible',
+    );
   }
   await superuser.unsafe('drop function department_children_cut');
 });

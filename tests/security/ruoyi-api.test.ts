@@ -249,9 +249,9 @@ test('every route of the adapter has a cross-tenant test', async () => {
   assert.deepEqual(routes.filter((route) => !rejected.has(route)).sort(), [...covered].sort());
 });
 
-/** The everyday run tests only without row security, which could hide a mistake in the code. */
+/** The everyday run tests only without row-level security, which could hide a mistake in the code. */
 for (const rowSecurity of sample(['with', 'without'], 2, 1)) {
-  test(`other callers get the expected answer and change nothing, ${rowSecurity} row security`, async (context) => {
+  test(`other callers get the expected answer and change nothing, ${rowSecurity} row-level security`, async (context) => {
     if (rowSecurity === 'without') {
       after(() => setRowSecurity('enable'));
       await setRowSecurity('disable');

@@ -109,7 +109,7 @@ test('an internal address is rejected, given directly or through a host name', a
   }
 });
 
-test('other notations of internal addresses and URLs that are not plain HTTPS are rejected', async () => {
+test('other notations of internal addresses, unknown names, other schemes, credentials and fragments are rejected', async () => {
   const admin = await service.createTenant();
   names.set('outer.example', ['93.184.216.34']);
   names.set('empty.example', []);

@@ -4,7 +4,10 @@ import { setTimeout } from 'node:timers/promises';
 export const dateInDays = (days: number, timeZone = 'Asia/Shanghai'): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now() + days * 86_400_000);
 
-/** If midnight is less than five minutes away, waits until it has passed: for files whose texts count days from today. */
+/**
+ * If midnight is less than five minutes away, waits until it has passed. For test files that expect texts with days relative to
+ * today, such as "in 3 days".
+ */
 export async function avoidMidnight(): Promise<void> {
   const left = 86_400_000 - ((Date.now() + 8 * 3_600_000) % 86_400_000);
   if (left < 300_000) await setTimeout(left + 1_000);

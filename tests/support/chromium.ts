@@ -127,6 +127,7 @@ export const launchChromium = (): Promise<Browser> =>
     executablePath: findChromium(),
     // Chromium's sandbox refuses to run as root.
     args: isRoot() ? ['--no-sandbox'] : [],
-    // Delay each action, so that elements that load late are there: a locator that also matches one of them then fails.
+    // With BANYAN_TEST_DELAY_MS, each action is delayed until late elements have probably loaded: a locator that also matches
+    // one of them then fails.
     slowMo: MAX_DELAY_MS,
   });

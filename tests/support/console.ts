@@ -329,7 +329,7 @@ const AXE_OPTIONS = { resultTypes: ['violations'], preload: false, rules: { regi
  * Examines a state of a screen in the long run. The everyday run examines every fourth screen once
  * (console/accessibility.test.ts): axe takes more than half a second of CPU time each time.
  */
-export async function expectNoAxeViolations(page: Page): Promise<void> {
+export async function expectAccessibleInLongRun(page: Page): Promise<void> {
   if (isLong) await expectAccessible(page);
 }
 

@@ -24,7 +24,7 @@ const countRows = (plan: Plan, table: string): number =>
     ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
     : 0) + (plan.Plans ?? []).reduce((sum, inner) => sum + countRows(inner, table), 0);
 
-/** Connects with the service's own role, to which row security applies. */
+/** Connects with the service's own role, to which row-level security applies. */
 export async function connectAsService({ superuser, databaseUrl }: Service): Promise<Sql> {
   const address = Object.assign(new URL(databaseUrl), await readServiceLogin(superuser));
   const connection = connectWithoutDeadline({ url: address.href });
@@ -55,7 +55,10 @@ export async function countRowsRead(
   return { statements: sent.length, rows };
 }
 
-/** Repeats the statements that read a table. Counts the rows of the table (except in functions) and all blocks that they read. */
+/**
+ * Repeats the statements that read a table, in the case of departments also through functions. Counts the rows of the table
+ * (except in functions) and all blocks that they read.
+ */
 export async function measureCost(
   connection: Sql,
   tenantId: string,
@@ -63,7 +66,9 @@ export async function measureCost(
   table: 'departments' | 'users' | 'user_departments' = 'departments',
 ): Promise<{ statements: number; rows: number; blocks: number }> {
   const reads =
-    table === 'departments' ? /\bfrom departments|departments_(found|below)/ : new RegExp(`\\bfrom ${table}\\b`);
+    table === 'departments'
+      ? /\bfrom (departments|find_departments|search_departments|department_descendants)\b/
+      : new RegExp(`\\bfrom ${table}\\b`);
   const sent = queries.filter(({ string }) => reads.test(string ?? ''));
   let [rows, blocks] = [0, 0];
   for (const { string = '', parameters = [] } of sent) {

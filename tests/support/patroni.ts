@@ -188,7 +188,7 @@ export async function startPatroni() {
    *
    * Patroni before 3.1 may keep an outdated view of etcd after a long wait, and then no write of the primary's Patroni to
    * etcd succeeds: https://github.com/patroni/patroni/pull/2783. It is restarted, as docs/operations.md says. If etcd itself
-   * has the former primary as the one that has a synchronous standby, only a reset helps.
+   * still records the former primary as the one with a synchronous standby, only a reset helps.
    */
   const waitForStandby = async () => {
     let before = countRejected();

@@ -147,7 +147,7 @@ export function generateRuoyi(
     add('sys_role', {
       role_id: common,
       tenant_id: code,
-      role_name: '普通',
+      role_name: '普通角色',
       role_key: 'common',
       data_scope: '2',
       status: '0',

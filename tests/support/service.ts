@@ -134,7 +134,7 @@ export interface Service {
   createTenant(body?: Record<string, unknown>, below?: Client): Promise<Client & { id: string }>;
   /** Creates a member of a tenant, logged in. */
   createMember(of: Client, body?: Record<string, unknown>): Promise<Client & { id: string }>;
-  /** Direct access as the tables' owner. Row security applies to it too, see `asTenant`. */
+  /** Direct access as the tables' owner. Row-level security applies to it too, see `asTenant`. */
   owner: Sql;
   /** Direct access as PostgreSQL's superuser, which sees everything. */
   superuser: Sql;
