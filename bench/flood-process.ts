@@ -87,7 +87,8 @@ function send(agent: http.Agent, options: FloodOptions, { method, path, body, he
 }
 
 process.once('message', (options: FloodOptions) => {
-  // The machine has few cores. The flood must not slow the service down only by taking its CPU time.
+  // The machine has few cores. The flood runs at the lowest priority, so that it does not slow the service down merely by using
+  // up the CPU.
   os.setPriority(19);
   const { connections, call } = floods[options.kind];
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });

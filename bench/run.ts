@@ -3,13 +3,13 @@ import os from 'node:os';
 import { parseArgs } from 'node:util';
 import { startLoadGenerator } from './load-generator.ts';
 import { type Context, isGoalMet, type Measure, type Result, type Tenant } from './measure.ts';
-import { answers } from './measures/answers.ts';
 import { capacity } from './measures/capacity.ts';
 import { history } from './measures/history.ts';
 import { keys } from './measures/keys.ts';
 import { logins } from './measures/logins.ts';
 import { moves } from './measures/moves.ts';
 import { neighbours } from './measures/neighbours.ts';
+import { pauses } from './measures/pauses.ts';
 import { memory, starts } from './measures/process.ts';
 import { quotaHistory, quotaHot, quotaKeys, quotaSpread } from './measures/quotas.ts';
 import { reads } from './measures/reads.ts';
@@ -46,7 +46,7 @@ const measures: Record<string, Measure> = {
   moves,
   trees,
   search,
-  answers,
+  pauses,
   history,
   logins,
   manyTenants,

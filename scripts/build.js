@@ -125,7 +125,7 @@ function cannotWrite(error) {
 
 /** @param {string} message */
 function fail(message) {
-  console.error(`Banyan did not start. ${message}`);
+  console.error(`Banyan could not be built. ${message}`);
   process.exit(1);
 }
 

@@ -9,7 +9,7 @@ import { pinyin } from 'pinyin-pro';
  */
 const FIRST = 0x4e00;
 const LAST = 0x9fff;
-/** How many readings of a character are kept, the most common ones. */
+/** At most this many readings of a character are kept: the most common ones. */
 const MAX_READINGS = 3;
 const FILE = new URL('../db/schema/functions/pinyin_readings.sql', import.meta.url);
 

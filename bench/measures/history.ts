@@ -3,7 +3,7 @@ import { fillTenant } from '../organization.ts';
 import { call, createTenant } from '../services.ts';
 
 const COUNT = 10_000;
-/** How often each department is changed. */
+/** How many times each department is changed. */
 const CHANGES_EACH = 10;
 
 /** Compares a tree of ten thousand departments at an earlier time with the current tree, without and with later changes. */

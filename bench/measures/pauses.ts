@@ -12,7 +12,7 @@ const FIRST = 30_000_000;
  * Measures how long one large response keeps others waiting: the slowest response of a health check that is repeated over one
  * connection. It includes the check itself, so the event loop was blocked for less than that.
  */
-export const answers: Measure = async ({ database: { superuser }, service: { base }, rounds, progress }) => {
+export const pauses: Measure = async ({ database: { superuser }, service: { base }, rounds, progress }) => {
   const { tenantId, token } = await createTenant(base);
   const text = '规则'.repeat(32_000);
   const rules = { modelZr: text, modelPf: text, modelEd: text };
@@ -33,7 +33,7 @@ export const answers: Measure = async ({ database: { superuser }, service: { bas
   const reader = fork(fileURLToPath(new URL('../read-process.js', import.meta.url)), { execArgv: [] });
   for (const [name, path] of requests) {
     progress(name);
-    const pauses: number[] = [];
+    const times: number[] = [];
     let bytes = 0;
     // Round 0 is a warm-up and does not count.
     for (let round = 0; round <= rounds; round++) {
@@ -46,14 +46,14 @@ export const answers: Measure = async ({ database: { superuser }, service: { bas
       while (!done) slowest = Math.max(slowest, await checkHealth(base));
       [{ bytes }] = (await reading) as [{ bytes: number }];
       if (!(bytes > 0)) throw new Error(`the response to GET ${path} was not a success`);
-      if (round > 0) pauses.push(slowest);
+      if (round > 0) times.push(slowest);
     }
     results.push({
       name: `Pause during ${name}`,
-      figure: Math.max(...pauses),
+      figure: Math.max(...times),
       unit: 'ms',
       goal: { most: 50 },
-      range: [Math.min(...pauses), Math.max(...pauses)],
+      range: [Math.min(...times), Math.max(...times)],
       notes: `a response of ${(bytes / 1e6).toFixed(1)} MB`,
     });
   }
