@@ -138,9 +138,9 @@ test('concurrent bulk creations of the same external ids in opposite order do no
   );
   await waitFor('both are about to insert', () => waiting.length === 2);
   writes = 2;
+  beforeInsert = async () => {};
   for (const resume of waiting) resume();
   const outcomes = (await Promise.all(responses)).map(({ data }) => data.reason ?? 'done');
-  beforeInsert = async () => {};
   assert.deepEqual(outcomes.sort(), ['EXTERNAL_ID_TAKEN', 'done']);
   assert.equal(writes, 2);
 });
