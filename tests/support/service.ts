@@ -275,6 +275,8 @@ async function createService(
   if (address) {
     await app.ready();
     address.routeTo(app.server);
+    // That closes the connections to the service that an earlier file has used at this address. None of them must be used again.
+    agent.destroy();
   }
   const sockets = new Set<Socket>();
   app.server.on('connection', (socket) => {
