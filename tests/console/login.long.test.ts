@@ -75,7 +75,7 @@ test('a user whose password an administrator has set must change it before the c
     await page.getByRole('button', { name: '修改密码' }).click();
   };
   await change('password');
-  await page.getByText('newPassword 过于常见').waitFor();
+  await page.getByText('新密码过于常见').waitFor();
   await change('battery staple');
   await page.locator('.frame h1').waitFor();
   assert.match(page.url(), /\/departments/);

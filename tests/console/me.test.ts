@@ -15,7 +15,7 @@ async function createAdministrator(userName: string) {
   return { username: userName };
 }
 
-test('a user sees the version of the service and can change their password; a wrong old password is reported at its field', async () => {
+test('a user sees the version of the service and can change their password; errors are reported at their fields', async () => {
   await logInOnPage(page, await createAdministrator('mei'), '/me');
   await page.getByText(version, { exact: true }).waitFor();
   await page.getByLabel('旧密码').fill('not my password');
@@ -28,6 +28,13 @@ test('a user sees the version of the service and can change their password; a wr
   const oldPassword = page.locator('.ant-form-item', { has: page.getByLabel('旧密码') });
   await oldPassword.getByText('旧密码错误').waitFor();
   await page.getByLabel('旧密码').fill(PASSWORD);
+  await page.getByLabel('新密码', { exact: true }).fill('password123');
+  await page.getByLabel('确认新密码').fill('password123');
+  await page.getByRole('button', { name: '修改密码' }).click();
+  // The service calls the field newPassword.
+  await page.getByText('新密码过于常见').waitFor();
+  await page.getByLabel('新密码', { exact: true }).fill('another password');
+  await page.getByLabel('确认新密码').fill('another password');
   await page.getByRole('button', { name: '修改密码' }).click();
   await page.getByText('密码已修改').waitFor();
   await fixture.service.logIn('000000', 'mei', 'another password');

@@ -1,7 +1,6 @@
 import { Button, Form } from 'antd';
 import { type KeyboardEvent, useRef } from 'react';
 import { api } from '../api.ts';
-import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { ROOT_ID } from '../ui/department/tree-store.ts';
@@ -9,7 +8,14 @@ import { Dialog } from '../ui/dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useConfirmDiscard } from '../ui/use-confirm-discard.ts';
-import { DepartmentFields, type DepartmentValues, MAX_ORDER, toInput } from './department-fields.tsx';
+import {
+  DepartmentFields,
+  type DepartmentValues,
+  MAX_ORDER,
+  showFieldError,
+  toInput,
+  useDepartmentLabels,
+} from './department-fields.tsx';
 import { departmentsTexts } from './texts.ts';
 import type { DialogProps } from './use-dialog.ts';
 
@@ -33,6 +39,7 @@ const EMPTY_VALUES: NewDept = {
 
 export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Props) {
   const t = useTexts(departmentsTexts);
+  const labels = useDepartmentLabels();
   const confirmDiscard = useConfirmDiscard();
   const [form] = Form.useForm<NewDept>();
   const draft = useDraft(`dept-new-${parent.deptId}`, form);
@@ -52,12 +59,7 @@ export function CreateDialog({ parent, onCreated, open, onClose, onClosed }: Pro
       } else onClose();
       onCreated(id, parent.deptId, addAnother.current);
     },
-    onError: (error) => {
-      const field = error instanceof ApiError && error.reason === 'INVALID_FIELD' && error.details.field;
-      if (!field || !(String(field) in EMPTY_VALUES)) return false;
-      form.setFields([{ name: field as keyof NewDept, errors: [(error as ApiError).message] }]);
-      return true;
-    },
+    onError: (error) => showFieldError(form, labels, error),
   });
   const cancel = () => {
     // The request cannot be cancelled, and the user would not learn that the department was created.

@@ -1,6 +1,8 @@
-import { Form, Input, InputNumber, Radio } from 'antd';
+import { Form, type FormInstance, Input, InputNumber, Radio } from 'antd';
 import type { Dept, DeptInput } from '../api.ts';
+import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
+import { getFieldErrorText } from '../ui/field-error.ts';
 import { usePhoneRule } from '../ui/phone-rule.ts';
 import { LeaderHint, LeaderInput } from './leader-input.tsx';
 import { departmentsTexts } from './texts.ts';
@@ -39,6 +41,25 @@ export const toInput = (values: DepartmentValues): Omit<DeptInput, 'parentId'> =
   phone: values.phone?.trim() || null,
   email: values.email?.trim() || null,
 });
+
+/** Returns the labels of the fields that every department form has. */
+export function useDepartmentLabels(): Record<Exclude<keyof DepartmentValues, 'leaderId'>, string> {
+  const t = useTexts(departmentsTexts);
+  return { deptName: t.name, leader: t.leader, phone: t.phone, email: t.email, orderNum: t.order, status: t.status };
+}
+
+/** Shows an error about a field at that field. Returns false if the form does not show it. */
+export function showFieldError(
+  form: FormInstance,
+  labels: ReturnType<typeof useDepartmentLabels>,
+  error: unknown,
+): boolean {
+  if (!(error instanceof ApiError) || error.reason !== 'INVALID_FIELD') return false;
+  const name = String(error.details.field) as keyof typeof labels;
+  if (!(name in labels) || !form.getFieldInstance(name)) return false;
+  form.setFields([{ name, errors: [getFieldErrorText(error, labels[name])] }]);
+  return true;
+}
 
 /** With an `orderPlaceholder`, which says where the department goes by default, the order number is optional. */
 export function DepartmentFields({ orderPlaceholder }: { orderPlaceholder?: string }) {

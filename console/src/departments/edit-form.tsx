@@ -1,7 +1,6 @@
 import { Button, Form } from 'antd';
 import type { KeyboardEvent } from 'react';
 import { api, type Dept } from '../api.ts';
-import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import type { Versioned } from '../request.ts';
@@ -17,8 +16,10 @@ import { useNotify } from '../ui/use-notify.ts';
 import {
   DepartmentFields,
   type DepartmentValues,
+  showFieldError,
   toFormValues as toDepartmentValues,
   toInput,
+  useDepartmentLabels,
 } from './department-fields.tsx';
 import { departmentsTexts } from './texts.ts';
 
@@ -40,6 +41,7 @@ const toFormValues = ({ data, etag }: Versioned<Dept>): FormValues => ({ ...toDe
 export function EditForm({ original, onClose, onSaved }: Props) {
   const t = useTexts(departmentsTexts);
   const { nothingChanged } = useTexts(uiTexts);
+  const labels = useDepartmentLabels();
   const confirmDiscard = useConfirmDiscard();
   const notify = useNotify();
   const [form] = Form.useForm<FormValues>();
@@ -71,21 +73,8 @@ export function EditForm({ original, onClose, onSaved }: Props) {
       if (isMounted()) onClose();
     },
     invalidates: affectedBy.departments,
-    onError: (error) => {
-      const field = error instanceof ApiError && error.reason === 'INVALID_FIELD' && error.details.field;
-      if (!field || !form.getFieldInstance(field as keyof DepartmentValues)) return false;
-      form.setFields([{ name: field as keyof DepartmentValues, errors: [(error as ApiError).message] }]);
-      return true;
-    },
+    onError: (error) => showFieldError(form, labels, error),
   });
-  const labels: Record<Exclude<keyof DepartmentValues, 'leaderId'>, string> = {
-    deptName: t.name,
-    leader: t.leader,
-    phone: t.phone,
-    email: t.email,
-    orderNum: t.order,
-    status: t.status,
-  };
   const format = (name: keyof typeof labels, values: DepartmentValues) => {
     if (name === 'status') return values.status === '1' ? t.disabled : t.normal;
     // A user is not the same as a text with their name.

@@ -7,6 +7,7 @@ import { useListFormat, useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { getFieldErrorText } from '../ui/field-error.ts';
 import { useBlockBackWhileSaving } from '../ui/leave-guard.tsx';
 import { permissionTexts } from '../ui/permission-texts.ts';
 import type { RecordFormProps } from '../ui/record-dialog.tsx';
@@ -66,7 +67,7 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
     onError: (error) => {
       const name = getErrorField(error);
       if (!name) return false;
-      form.setFields([{ name, errors: [(error as ApiError).message] }]);
+      form.setFields([{ name, errors: [getFieldErrorText(error as ApiError, t[name])] }]);
       form.focusField(name);
       return true;
     },

@@ -8,13 +8,14 @@ import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { getFieldErrorText } from '../ui/field-error.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
 import { generatePassword } from '../ui/user/generate-password.ts';
 import { createTexts } from './create-texts.ts';
 import { rememberPassword } from './created-notice.tsx';
-import { getErrorField } from './error-field.ts';
+import { getErrorField, getFieldLabel } from './error-field.ts';
 import { fieldTexts } from './field-texts.ts';
 import { emptyValues, type TenantValues, toInput } from './form-values.ts';
 import { OptionalSection } from './optional-section.tsx';
@@ -104,7 +105,7 @@ export function CreateTenant() {
     onError: (error) => {
       const name = getErrorField(error);
       if (!name || !(error instanceof ApiError)) return false;
-      form.setFields([{ name: name as 'password', errors: [error.message] }]);
+      form.setFields([{ name: name as 'password', errors: [getFieldErrorText(error, getFieldLabel(f, name))] }]);
       showField([name].flat());
       return true;
     },

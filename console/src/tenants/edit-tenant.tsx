@@ -10,6 +10,7 @@ import type { Versioned } from '../request.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { getFieldErrorText } from '../ui/field-error.ts';
 import { formQuery } from '../ui/form-query.ts';
 import { PageTitle } from '../ui/page-title.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
@@ -19,7 +20,7 @@ import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { useFormBase } from '../ui/use-form-base.ts';
 import { useIsMounted } from '../ui/use-is-mounted.ts';
 import { useNotify } from '../ui/use-notify.ts';
-import { getErrorField } from './error-field.ts';
+import { getErrorField, getFieldLabel } from './error-field.ts';
 import { fieldTexts } from './field-texts.ts';
 import { type TenantValues, toInput, toFormValues as toTenantValues } from './form-values.ts';
 import { QuotaFields } from './quota-fields.tsx';
@@ -96,7 +97,7 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
     onError: (error) => {
       const name = getErrorField(error);
       if (!name || !(error instanceof ApiError)) return false;
-      form.setFields([{ name: name as 'endTime', errors: [error.message] }]);
+      form.setFields([{ name: name as 'endTime', errors: [getFieldErrorText(error, getFieldLabel(f, name))] }]);
       form.scrollToField(name, { focus: true });
       return true;
     },

@@ -1,5 +1,11 @@
 import { ApiError } from '../http.ts';
 
+/** Returns the label of a form field; `texts` are those of the fields. */
+export const getFieldLabel = (texts: object, name: string | [string, string]): string => {
+  const key = [name].flat().at(-1) as string;
+  return (texts as Record<string, string>)[key] ?? key;
+};
+
 /** The form field that an error is about; undefined if it is not about a field. */
 export function getErrorField(error: unknown): string | [string, string] | undefined {
   if (!(error instanceof ApiError)) return undefined;

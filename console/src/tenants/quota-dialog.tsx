@@ -5,6 +5,7 @@ import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { getFieldErrorText } from '../ui/field-error.ts';
 import { ACCOUNTS, isInTenantRecord, useQuotaName } from '../ui/quota-texts.ts';
 import { useApiMutation } from '../ui/use-api-mutation.ts';
 import { quotaFormTexts } from './quota-form-texts.ts';
@@ -59,7 +60,7 @@ export function QuotaDialog({ tenantId, original, existing, onClose }: Props) {
     onError: (error) => {
       const field = error instanceof ApiError && FIELDS.find((each) => each === error.details.field);
       if (!field) return false;
-      form.setFields([{ name: field, errors: [(error as ApiError).message] }]);
+      form.setFields([{ name: field, errors: [getFieldErrorText(error as ApiError, t[field])] }]);
       return true;
     },
   });

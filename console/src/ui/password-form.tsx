@@ -3,6 +3,7 @@ import { api } from '../api.ts';
 import { ApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { getFieldErrorText } from './field-error.ts';
 import { passwordTexts } from './password-texts.ts';
 import { useApiMutation } from './use-api-mutation.ts';
 
@@ -33,7 +34,7 @@ export function PasswordForm({ userName, onChanged }: Props) {
     onError: (error) => {
       const name = error instanceof ApiError && getErrorField(error);
       if (!name) return false;
-      form.setFields([{ name, errors: [error.message] }]);
+      form.setFields([{ name, errors: [getFieldErrorText(error, t[name])] }]);
       form.focusField(name);
       return true;
     },

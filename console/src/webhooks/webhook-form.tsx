@@ -6,6 +6,7 @@ import { useListFormat, useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useConflictDialog } from '../ui/conflict-dialog.tsx';
 import { DraftNotice, useDraft } from '../ui/draft.tsx';
+import { getFieldErrorText } from '../ui/field-error.ts';
 import { useBlockBackWhileSaving } from '../ui/leave-guard.tsx';
 import type { RecordFormProps } from '../ui/record-dialog.tsx';
 import { isSameInput } from '../ui/record-diff.ts';
@@ -64,7 +65,7 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
     },
     onError: (error) => {
       if (!(error instanceof ApiError) || error.details.field !== 'url') return false;
-      form.setFields([{ name: 'url', errors: [error.message] }]);
+      form.setFields([{ name: 'url', errors: [getFieldErrorText(error, t.url)] }]);
       form.focusField('url');
       return true;
     },

@@ -9,6 +9,7 @@ import { useConflictDialog } from '../conflict-dialog.tsx';
 import { DepartmentMultiPicker, DepartmentPicker } from '../department/department-picker.tsx';
 import { DescriptionList } from '../description-list.tsx';
 import { DraftNotice, useDraft } from '../draft.tsx';
+import { getFieldErrorText } from '../field-error.ts';
 import { useBlockBackWhileSaving } from '../leave-guard.tsx';
 import { usePhoneRule } from '../phone-rule.ts';
 import type { RecordFormProps } from '../record-dialog.tsx';
@@ -97,7 +98,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
       }
       const name = getErrorField(error);
       if (!name) return false;
-      form.setFields([{ name, errors: [(error as ApiError).message] }]);
+      form.setFields([{ name, errors: [getFieldErrorText(error as ApiError, t[name])] }]);
       form.focusField(name);
       return true;
     },
