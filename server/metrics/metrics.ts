@@ -177,11 +177,12 @@ export async function createMetrics(): Promise<Metrics> {
     },
     async snapshot() {
       const metrics = await registry.getMetricsAsJSON();
-      for (const metric of metrics) {
-        metric.aggregator = aggregatorOf(metric);
-        for (const value of metric.values) value.value = roundForSums(value.value);
-      }
-      return metrics;
+      // Copies: the values of counters and gauges are the objects in which the library counts.
+      return metrics.map((metric) => ({
+        ...metric,
+        aggregator: aggregatorOf(metric),
+        values: metric.values.map((value) => ({ ...value, value: roundForSums(value.value) })),
+      }));
     },
   };
 }

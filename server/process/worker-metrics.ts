@@ -38,8 +38,9 @@ export async function startWorkerMetrics(
   async function collect(): Promise<Snapshot[]> {
     const number = ++round;
     await Promise.all(ready.map((worker) => ask(worker, number)));
-    const [ownSnapshot, exitedSnapshot] = await Promise.all([own.snapshot(), exited]);
-    return [ownSnapshot, exitedSnapshot, ...last.values()];
+    // Taken together: a worker that exits from now on is in one of them, and only in one.
+    const [current, before] = [[...last.values()], exited];
+    return [...(await Promise.all([own.snapshot(), before])), ...current];
   }
 
   const scrape = await createScrape({ db, timing, workers: () => ready.length, collect });
@@ -47,13 +48,16 @@ export async function startWorkerMetrics(
     scrape,
     backupCounter: own.backupCounter,
     watch(worker) {
+      let hasExited = false;
       worker.onMessage(async (message) => {
         if (message === 'scrape') worker.send({ scraped: await scrape().catch(() => null) });
-        if (typeof message !== 'object') return;
+        // A message may arrive after the exit: it must not count the worker a second time.
+        if (typeof message !== 'object' || hasExited) return;
         last.set(worker, message.snapshot);
         answers.get(worker)?.(message.collected);
       });
       void worker.exited.then(() => {
+        hasExited = true;
         answers.delete(worker);
         const snapshot = last.get(worker) ?? [];
         last.delete(worker);
