@@ -123,7 +123,7 @@ const setRequest = (tx: Tx, tenantId: string, origin: RequestOrigin, treeLockMs:
   tx`select set_config('banyan.tenant', ${tenantId}, true), set_config('banyan.origin', ${JSON.stringify(origin)}, true),
     set_config('banyan.tree_lock_ms', ${String(treeLockMs)}, true)`.execute();
 
-/** Retries a transaction after a serialization failure or a deadlock. Our lock order should not allow any deadlock. */
+/** Retries a transaction after a serialization failure or a deadlock. Our lock order allows deadlocks only between writes of the same external ids. */
 async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left--) {
     try {

@@ -1,9 +1,9 @@
 import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../../db/driver.ts';
 
 /**
- * The lock of a tenant's levels: creations take it in shared mode, and a move that takes a subtree deeper in exclusive mode.
- * It is taken after all departments are locked, and before the row of `department_trees` is locked and external ids are entered.
- * In this order, transactions that wait for each other cannot deadlock.
+ * The lock of a tenant's levels: creations take it in shared mode; restores, reverts, and moves that take a subtree deeper, in
+ * exclusive mode. It is taken after all departments are locked, and before the row of `department_trees` is locked and external
+ * ids are entered: a creation that holds it may wait for an external id that another transaction has entered.
  */
 const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentLevels}::int, hashtext(${tenantId})`;
 

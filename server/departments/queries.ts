@@ -244,8 +244,8 @@ export const insertDepts = async (tx: Tx, tenantId: string, rows: NewDepartment[
     ), inserted as (
       insert into departments (tenant_id, dept_id, parent_id, create_by, ${raw(tx, department.columnNames)})
       select ${tenantId}, new_id, parent_id, create_by, ${raw(tx, department.columnNames)} from sent
-      -- Every transaction enters external ids in the same order: two opposite ones would deadlock on the unique index.
-      order by source, external_id
+      -- Concurrent bulk creations enter external ids in the same order: in opposite orders, they would deadlock on the unique index.
+      order by source collate "C", external_id collate "C"
     ), origin as materialized (select ${origin})
     select new_id as "deptId" from sent, origin order by n`;
   return inserted.map(({ deptId }) => deptId);

@@ -44,6 +44,8 @@ export async function revertDepartments(
     if (disabledSince) throw apiError('PARENT_DISABLED');
   }
 
+  // Before external ids are entered, as in restoreDepartment.
+  if (deleted.length + moved.length + updated.length > 0) await lockLevels(tx, tenantId);
   if (created.length > 0) {
     await markDeleted(tx, tenantId, created, userName);
     // Any remaining children and members were added by other requests.
@@ -51,8 +53,6 @@ export async function revertDepartments(
   }
   if (deleted.length > 0) {
     const parentIds = new Map(deleted.map(({ id, to }) => [id, parentIn(to as StoredRow)]));
-    // Before external ids are entered, as in restoreDepartment.
-    await lockLevels(tx, tenantId);
     await markRestored(tx, tenantId, parentIds, userName).catch(rethrowAsExternalIdTaken);
     const roots = [...parentIds].filter(([, parentId]) => !parentId || !parentIds.has(parentId)).map(([id]) => id);
     await assertSubtreesNotTooDeep(tx, tenantId, roots, maxLevels);
