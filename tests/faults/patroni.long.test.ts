@@ -36,7 +36,13 @@ async function losePrimaries(t: TestContext) {
     writers[name] = await createWriter(await run.admin());
   }
   for (const [name, writer] of Object.entries(writers)) writer.start(name === 'hosts' ? 6 : 5);
-  const everyWriterWrites = () => Promise.all(Object.values(writers).map((writer) => writer.waitForAcknowledged(20)));
+  /** Waits until each writer has written more. Without a synchronous standby, no write is acknowledged. */
+  const everyWriterWrites = () => {
+    const goals = Object.values(writers).map((writer) => ({ writer, expected: writer.acknowledged + 20 }));
+    return cluster.waitWithRemedies('each writer writes', () =>
+      goals.every(({ writer, expected }) => writer.acknowledged >= expected),
+    );
+  };
   await everyWriterWrites();
   const rounds = Object.keys(faults).flatMap((fault) => Array.from({ length: ROUNDS }, () => fault));
   for (const fault of rounds) {

@@ -184,17 +184,17 @@ export async function startPatroni() {
     await waitFor('synchronous replication is on', async () => (await configure(true))?.ok);
   };
   /**
-   * Waits for a primary and a synchronous standby. The error after a timeout contains the end of Patroni's log.
+   * Waits until `isDone`. The error after a timeout contains the end of Patroni's log.
    *
    * Patroni before 3.1 may keep an outdated view of etcd after a long wait, and then no write of the primary's Patroni to
    * etcd succeeds: https://github.com/patroni/patroni/pull/2783. It is restarted, as docs/operations.md says. If etcd itself
    * still records the former primary as the one with a synchronous standby, only a reset helps.
    */
-  const waitForStandby = async () => {
+  const waitWithRemedies = async (what: string, isDone: () => Promise<boolean> | boolean) => {
     let before = countRejected();
     let remedies = 0;
-    const isDone = async () => {
-      if (await isSynchronous()) return true;
+    const check = async () => {
+      if (await isDone()) return true;
       if (countRejected() - before < 3) return false;
       const member = await primary();
       if (member && remedies++ === 0) member.restartPatroni();
@@ -202,11 +202,12 @@ export async function startPatroni() {
       before = countRejected();
       return false;
     };
-    await waitFor('there is a primary and a synchronous standby', isDone).catch((cause) => {
+    await waitFor(what, check).catch((cause) => {
       const log = readLog().split('\n').slice(-60).join('\n');
-      throw new Error(`There is no synchronous standby. The end of Patroni's log:\n${log}`, { cause });
+      throw new Error(`Never happened: ${what}. The end of Patroni's log:\n${log}`, { cause });
     });
   };
+  const waitForStandby = () => waitWithRemedies('there is a primary and a synchronous standby', isSynchronous);
   await waitForStandby();
   const { port } = await waitFor('there is a primary', primary);
   const superuser = connectWithoutDeadline({ url: `postgres://postgres:change-me@127.0.0.1:${port}/postgres` });
@@ -241,6 +242,7 @@ export async function startPatroni() {
   return {
     members,
     primary,
+    waitWithRemedies,
     waitForStandby,
     /** Asks Patroni to make another member the primary. */
     async switchover(): Promise<void> {
