@@ -31,7 +31,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   await listItem('榕树集团').getByText('本租户').waitFor();
   await listItem('广州分公司').getByText('名额已用完').waitFor();
   await listItem('广州分公司').getByText('已用 1 / 1').waitFor();
-  await listItem('广州分公司').getByText('无法再添加用户').waitFor();
+  await listItem('广州分公司').getByText('无法再新建用户').waitFor();
   await expectAccessibleInLongRun(page);
   const measure = `[...document.querySelectorAll('.home-figure')]
     .map((figure) => figure.getBoundingClientRect())

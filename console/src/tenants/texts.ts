@@ -13,7 +13,7 @@ export const tenantsTexts = defineTexts({
     searchHint: '名称、企业或编号',
     anyStatus: '全部状态',
     statusFilter: '按状态筛选',
-    anyEnd: '不限结束日期',
+    anyEnd: '全部结束日期',
     endFilter: '按结束日期筛选',
     endsWithin: (days: number) => `${days} 天内到期或已到期`,
     childrenOf: (name: string) => `仅显示 ${name} 的直接下级`,

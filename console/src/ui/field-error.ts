@@ -1,8 +1,8 @@
 import type { ApiError } from '../http.ts';
 
 /**
- * Returns the text of an error to show at a form field. The service's messages about a field begin with its name in the API; people
- * know the field by its label.
+ * Returns the text of an error to show at a form field. The service's messages about a field begin with its name in the API;
+ * people know the field by its label. An item of a list (`addresses[0]`) gets the label of the list.
  */
 export function getFieldErrorText({ message, details }: ApiError, label: string): string {
   const name = `${details.field} `;

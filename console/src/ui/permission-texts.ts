@@ -3,7 +3,7 @@ import { defineTexts } from '../language.ts';
 
 /** A permission that a key can have. */
 export type Permission = KeyInput['permissions'][number];
-/** A permission that users can have but keys cannot. So is `role:write`, which is not shown: no operation requires it yet. */
+/** A permission that users can have but keys cannot. No operation requires the other one, `role:write`, so it is not shown. */
 type UserPermission = 'key:write';
 
 /** What each permission allows, as an administrator would say it. */
