@@ -54,7 +54,7 @@ export async function* pollChanges(
     );
     return page.data as { rows: Change[]; next: string };
   };
-  // Find out the position first: `latest` would be another one after a restart, and also when a request is repeated.
+  // Find out the position first: `latest` would be another one after a restart or when a request is repeated.
   let cursor = after === 'latest' ? (await read(after, 0)).next : after;
   for (;;) {
     const { rows, next } = await read(cursor, wait);

@@ -35,7 +35,7 @@ export function accountRoutes(app: App, deps: Dependencies): void {
         operationId: 'changePassword',
         summary: "Change the caller's password",
         description:
-          'Ends all other sessions of the caller. A user with `mustChangePassword` may only use this operation and log out.',
+          'Ends the caller’s other sessions. With `mustChangePassword`, only this and logging out are allowed.',
         headers: writeHeaders,
         body: PasswordChange,
         response: responses('authenticated', {

@@ -289,7 +289,7 @@ export function departmentRoutes(
         operationId: 'deleteDepartments',
         summary: 'Delete departments',
         description:
-          'Deletes all or none. `subtree`: one id, with its descendants. `users`: also moves or deletes their users. One revert undoes all of it.',
+          'Deletes all or none. `subtree`: one id, with its descendants. `users`: also moves or deletes their users. One revert undoes it all.',
         headers: conditionalWriteHeaders,
         params: IdsPath,
         querystring: Type.Object({

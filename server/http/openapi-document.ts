@@ -137,7 +137,7 @@ function shareFields(value: unknown, components: Components): void {
 const FIELD_REFERENCE_BYTES = '{"$ref":"#/components/schemas/"}'.length;
 
 /** Errors that fewer operations share have a response that allows all codes, with those of the operation in its description. */
-const MIN_USES_OF_ERRORS = 8;
+const MIN_USES_OF_ERRORS = 5;
 const anyError = {
   description: 'The operation lists its codes',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },

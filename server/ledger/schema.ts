@@ -68,8 +68,7 @@ const change = {
   id: LongOut,
   time: Type.String({ format: 'date-time', description: 'ISO 8601 with microseconds' }),
   by: Type.String({
-    description:
-      'Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, or a notice',
+    description: 'User name, or `key 1001: name` for an API key; empty: a caller of a former parent, or a notice',
   }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
   tenantId: Type.Optional(Type.String({ description: 'With `below`: the tenant of the change' })),
@@ -194,8 +193,7 @@ const audited = Type.Object({
   byKeyId: orNull(LongOut),
   byTenantId: orNull(
     Type.String({
-      description:
-        'The tenant of the user who made the change: the same or an ancestor; null for a former parent and the service',
+      description: 'Tenant of that caller: the same or an ancestor; null for a former parent and for notices',
     }),
   ),
   address: orNull(Type.String({ description: 'Address of the client; null for a user of an ancestor tenant' })),
@@ -228,7 +226,7 @@ export const AuditFilter = Type.Object({
   latest: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Only the last change of each record: with `action=deleted`, the records that are deleted now',
+      description: 'Only the last change of each record: with `action=deleted`, those that are deleted now',
     }),
   ),
   grouped: Type.Optional(

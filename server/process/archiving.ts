@@ -10,8 +10,8 @@ const DAY_MS = 86_400_000;
 const STOP_MS = 2_000;
 
 /**
- * Moves changes that were superseded more than `days` days ago, and uses of quotas older than that, to the archive, now and once
- * a day. Returns a function that stops it.
+ * Moves logins, superseded changes, and uses of quotas to the archive once they are older than `days` days, now and once a day.
+ * Returns a function that stops it.
  */
 export function startArchiving(target: Target, days: number, print: (line: string) => void): () => Promise<void> {
   let running: Promise<void> | undefined;

@@ -314,7 +314,7 @@ export function userRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'restoreUser',
         summary: 'Restore a deleted user',
-        description: 'The user keeps their password and the departments that still exist; sessions stay ended.',
+        description: 'Keeps the password and the departments that still exist; sessions stay ended.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,

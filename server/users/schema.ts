@@ -39,8 +39,7 @@ const fields = Type.Object(
     mustChangePassword: optional(
       Type.Boolean({
         description:
-          'The user must change their password before anything else. Omitted: false with a new password, otherwise ' +
-          'unchanged',
+          'Must change the password before anything else. Omitted: false with a new password, otherwise ' + 'unchanged',
       }),
     ),
   },

@@ -49,7 +49,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'addWebhook',
         summary: 'Register a webhook',
-        description: 'It receives changes made from now on. Only this response contains the secret.',
+        description: 'Receives changes made from now on. Only this response has the secret.',
         headers: writeHeaders,
         body: WebhookInput,
         response: responses('authenticated', {
@@ -122,7 +122,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'updateWebhook',
         summary: 'Replace a webhook',
-        description: 'Keeps the secret and the position in the feed. Pending deliveries are retried now.',
+        description: 'Keeps the secret and the position in the feed. Retries pending deliveries now.',
         headers: conditionalWriteHeaders,
         body: WebhookUpdate,
         response: responses('authenticated', {
@@ -171,7 +171,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'rotateWebhookSecret',
         summary: 'Generate a new secret for a webhook',
-        description: 'For 24 hours messages carry two signatures, with the new and with the previous secret.',
+        description: 'For 24 hours messages carry signatures with the new and the previous secret.',
         headers: writeHeaders,
         params: IdPath,
         response: responses('authenticated', {
@@ -239,7 +239,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'resendDelivery',
         summary: 'Resend a delivery',
-        description: 'Sends it immediately with the same `webhook-id`, and retries for three more days.',
+        description: 'Sends it now with the same `webhook-id`, and retries for three more days.',
         headers: writeHeaders,
         params: DeliveryPath,
         response: responses('authenticated', {

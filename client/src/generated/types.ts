@@ -366,7 +366,7 @@ export type UserFields = {
   deptIds?: Array<IdInput> | null;
   roles?: Array<'admin' | 'member'> | null;
   /**
-   * The user must change their password before anything else. Omitted: false with a new password, otherwise unchanged
+   * Must change the password before anything else. Omitted: false with a new password, otherwise unchanged
    */
   mustChangePassword?: boolean | null;
 };
@@ -700,7 +700,7 @@ export type AuditEntry = Change & {
   byUserId: IdOrNull;
   byKeyId: IdOrNull;
   /**
-   * The tenant of the user who made the change: the same or an ancestor; null for a former parent and the service
+   * Tenant of that caller: the same or an ancestor; null for a former parent and for notices
    */
   byTenantId: string | null;
   /**
@@ -1321,7 +1321,7 @@ export type UserCount = number;
 export type Time2 = string;
 
 /**
- * Name of the user who made the change, or `key 1001: name` for an API key; empty: a user of a former parent, or a notice
+ * User name, or `key 1001: name` for an API key; empty: a caller of a former parent, or a notice
  */
 export type By = string;
 
@@ -2228,7 +2228,7 @@ export type ReadTreeResponse = ReadTreeResponses[keyof ReadTreeResponses];
 
 export type OrderDepartmentsData = {
   /**
-   * The listed children come first, in this order, then the others in theirs. `parentId` 0: the top level.
+   * The listed children come first, in this order, then the others in their previous order. `parentId` 0: the top level.
    */
   body: {
     parentId: IdInput;
@@ -3382,7 +3382,7 @@ export type ListChangesData = {
      */
     below?: boolean;
     /**
-     * Only the last change of each record: with `action=deleted`, the records that are deleted now
+     * Only the last change of each record: with `action=deleted`, those that are deleted now
      */
     latest?: boolean;
     /**

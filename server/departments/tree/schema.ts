@@ -90,7 +90,7 @@ export const DeptOrder = Type.Object(
   { parentId: Long, deptIds: Type.Array(Long, { minItems: 1, maxItems: MAX_LISTED }) },
   {
     description:
-      'The listed children come first, in this order, then the others in theirs. `parentId` 0: the top level.',
+      'The listed children come first, in this order, then the others in their previous order. `parentId` 0: the top level.',
     examples: [{ parentId: 100, deptIds: [103, 101] }],
   },
 );
