@@ -8,7 +8,7 @@ import { begin } from './transaction.ts';
 
 /**
  * Copies all data to a folder, and from a folder into an empty database: one file for each table, one line of JSON for each
- * row, by column names. The tables are found in the catalogue, so a new table is copied too unless it is listed here.
+ * row, by column names. The tables are found in the catalog, so a new table is copied too unless it is listed here.
  */
 
 /** Tables that are not copied, and why. */

@@ -551,7 +551,7 @@ create policy own_tenant on idempotency_keys using (tenant_id = current_setting(
 -- Ledger ----------------------------------------------------------------------------------------------------------------
 
 -- Every write of a department, tenant, user, webhook, API key, quota or notice, and every login, leaves a row in `changes`.
--- Triggers write it in the same transaction, so no statement can skip it; only logins are recorded by the service itself
+-- Triggers write it in the same transaction, so no statement can skip it; only logins and ended sessions are recorded by the service itself (server/auth)
 -- (server/auth). The audit log, the change feed, webhooks, history and revert read it.
 -- The setting banyan.origin identifies the caller (db/tenant-scope.ts).
 
