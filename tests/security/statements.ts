@@ -7,7 +7,7 @@ export interface Statement {
 
 // Matches `u.tenant_id = $1`, `p.tenant_id = d.tenant_id` and `t.path @> array[$1::text]`, also with two codes.
 const condition =
-  /(?:\b\w+\.)?tenant_id = (?:\$\d+|\w+\.tenant_id)|\b\w+\.path @> array\[\s*\$\d+::text(?:,\s*\$\d+::text)*\s*\]/g;
+  /(?:\b\w+\.)?\btenant_id = (?:\$\d+|\w+\.tenant_id)|\b\w+\.path @> array\[\s*\$\d+::text(?:,\s*\$\d+::text)*\s*\]/g;
 
 export const tenantConditions = (text: string): string[] => text.match(condition) ?? [];
 
