@@ -17,7 +17,7 @@ function isCommon(password: string): boolean {
   return commonPasswords.has(password);
 }
 
-/** Shorter names occur by chance in passwords that have nothing to do with them. */
+/** Shorter names of users and tenants occur by chance in passwords that have nothing to do with them. */
 const MIN_NAME_LENGTH = 3;
 /** The name of the service is as easy to guess as that of the tenant. */
 const SERVICE_NAMES = ['banyan', '榕树'];
@@ -54,10 +54,8 @@ export function assertWithoutNames(
   field = 'password',
 ): void {
   const folded = fold(text);
-  const known = [...names, ...SERVICE_NAMES]
-    .map((name) => fold(name ?? '').trim())
-    .filter((name) => [...name].length >= MIN_NAME_LENGTH)
-    .sort((a, b) => b.length - a.length);
+  const long = names.map((name) => fold(name ?? '').trim()).filter((name) => [...name].length >= MIN_NAME_LENGTH);
+  const known = [...long, ...SERVICE_NAMES].sort((a, b) => b.length - a.length);
   const rest = known.reduce((remaining, name) => remaining.replaceAll(name, ''), folded);
   if (rest === folded) return;
   if ([...rest].length < PASSWORD_LENGTH.min || isCommon(rest)) throw apiError('PASSWORD_HAS_NAME', { field });

@@ -36,6 +36,7 @@ describe('A password made of names', () => {
     ['the name of the company', '蝙蝠侠有限责任公司'],
     ['the code of the tenant', `${admin.tenantId}-${admin.tenantId}`],
     ['the name of the service', 'Banyan2026'],
+    ['the Chinese name of the service', '榕树123456'],
   ];
   for (const [what, password] of rejected) {
     test(`a password made of ${what} is rejected`, async () => {
