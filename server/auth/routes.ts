@@ -78,7 +78,6 @@ export function loginRoutes(app: App, deps: AuthDependencies, hooks: LoginHooks 
         if (request.query.session === 'cookie') request.body = { refresh_token: '' };
         return payload;
       },
-      config: { requires: 'self' },
       schema: {
         tags,
         operationId: 'refresh',
