@@ -41,8 +41,7 @@ export async function readAllDepartments(
 
 /** Leaves out a department and all departments below it: neither can become its parent. */
 export function withoutSubtree(departments: readonly DeptRow[], deptId: number): DeptRow[] {
-  const path = new RegExp(`(^|,)${deptId}(,|$)`);
-  return departments.filter((dept) => dept.deptId !== deptId && !path.test(dept.ancestors));
+  return departments.filter((dept) => dept.deptId !== deptId && !`,${dept.ancestors},`.includes(`,${deptId},`));
 }
 
 interface TreeNode {
