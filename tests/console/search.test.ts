@@ -39,5 +39,5 @@ test('members search departments, and are offered no actions of administrators',
   await openSearch(page, '工厂');
   await waitFor('both factories are shown', async () => (await options(page).count()) === 2);
   await field(page).fill('新建');
-  await dialog(page).getByText('没有找到“新建”').waitFor();
+  await dialog(page).getByText('未找到“新建”').waitFor();
 });

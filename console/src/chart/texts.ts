@@ -106,11 +106,11 @@ export const chartTexts = defineTexts({
     today: 'Today',
     backToToday: 'Back to today',
     endOf: (day: string) => `at the end of ${day}`,
-    past: (day: string) => `The departments at the end of ${day}, without numbers of users.`,
+    past: (day: string) => `The departments at the end of ${day}, without user counts.`,
     showAsTree: 'Show as tree',
     notOnDay: (day: string) => `The department did not exist at the end of ${day}`,
     nonePast: 'There were no departments',
-    openPresent: 'Open current page',
+    openPresent: 'View current department',
     deletedSince: 'Deleted since then',
   },
 });

@@ -98,7 +98,7 @@ export const departmentsTexts = defineTexts({
     subtreeHasUsers: (count: number) => `该部门及其下级有 ${count} 名用户，请选择如何处理。`,
     usersChoice: '如何处理用户',
     deleteUsersToo: '一并删除用户',
-    deleteUsersHint: '删除主部门在此的用户，他们会立即退出登录。主部门不在此处的用户仅移出此部门。',
+    deleteUsersHint: '主部门在此的用户将被删除，并立即退出登录；主部门不在此处的用户仅移出此部门。',
     deleteWithUsers: '删除部门及用户',
     revertHint: '可在“变更记录”中一次撤销全部变更。',
     andMoreUsers: (count: number) => `以及另外 ${count} 名用户`,

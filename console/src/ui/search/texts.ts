@@ -14,7 +14,7 @@ export const searchTexts = defineTexts({
     screen: '页面',
     action: '操作',
     disabled: '停用',
-    nothing: (q: string) => `没有找到“${q}”`,
+    nothing: (q: string) => `未找到“${q}”`,
     hint: '可输入姓名、拼音或首字母、手机号、编号；用空格分隔上级与名称，如“苏州 装配”',
     count: (n: number) => `${n} 个结果`,
     searching: '正在搜索…',

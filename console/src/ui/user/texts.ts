@@ -137,7 +137,7 @@ export const formTexts = defineTexts({
     role: 'Role',
     source: 'Source system',
     externalId: 'External ID',
-    mustChangePassword: 'Password change at next login',
+    mustChangePassword: 'Must change password at next login',
     admin: 'Administrator',
     member: 'Member',
     status: 'Status',
