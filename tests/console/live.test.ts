@@ -50,7 +50,7 @@ test('what another administrator changes appears in the tree and is marked for a
   const resumed = page.waitForRequest((request) => isStream(request.url()));
   await setVisibility(page, 'visible');
   const after = (await resumed).headers()['last-event-id'];
-  assert.ok(Number(after) > Number(start), `resumed after ${after}, first opened at ${start}`);
+  assert.ok(Number(after) > Number(start), `resumed after ${after}, which is not beyond ${start}`);
   await item('行政部').waitFor();
   await expectAccessibleInLongRun(page);
   expectNoCspViolations(page);

@@ -5,7 +5,10 @@ import { type Client, startService } from '../support/service.ts';
 
 /** Feeds whose next change comes after a long run of changes that are skipped or no longer stored. */
 
-/** Longer than two pages: a page skips at most 10,000 positions of a ledger, and as many changes of a subtree as its limit. */
+/**
+ * Longer than two pages: with `feedScanMs` 0, a page skips at most 10,000 positions of a ledger, and as many changes of a
+ * subtree as its limit.
+ */
 const LEDGER_GAP = 25_000;
 const SUBTREE_GAP = 3_500;
 const service = await startService({}, { timing: { feedScanMs: 0 } });

@@ -15,7 +15,7 @@ const COUNT = 20_500;
 const FIRST = 1_000_000;
 await dropSearchIndexes(superuser);
 
-test('reordering 20,500 siblings numbers each once and records one change for each updated row', async () => {
+test('reordering more than 20,000 siblings numbers each once and records one change for each updated row', async () => {
   const { tenantId } = admin;
   await insertDepartments(superuser, tenantId, { first: FIRST, count: COUNT, parentOf: 'case when n > 1 then 1 end' });
   const children = await superuser<{ id: number }[]>`

@@ -58,6 +58,7 @@ describe('Errors', () => {
       assert.match(reason, /^[A-Z][A-Z0-9_]+$/);
       assert.ok(status >= 400 && status < 600, reason);
       assert.match(zh.replace(/\{\w+\}/g, '…'), reason === 'INVALID_FIELD' ? /…/ : HAN);
+      assert.match(en.replace(/\{\w+\}/g, '…'), reason === 'INVALID_FIELD' ? /…/ : /[a-z]/);
       assert.doesNotMatch(en, HAN);
     }
   });

@@ -224,7 +224,7 @@ test('an invalid key costs no statement, and one with a valid checksum costs one
   // No background work sends statements while they are counted.
   const timing = { sealMs: 600_000, webhookPollMs: 600_000, noticeMs: 600_000 };
   const own = await startService({}, { timing, wrapDatabase: captureQueries(queries) });
-  // The dispatcher polls once at the start, and this is its last statement.
+  // The dispatcher of webhooks polls once at the start. The last statement of a poll calls `due_webhooks`.
   await waitFor('the first poll is sent', () => queries.some(({ string }) => string?.includes('due_webhooks')));
   const attempt = async (secret: string) => {
     queries.length = 0;

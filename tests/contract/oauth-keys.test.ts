@@ -51,7 +51,7 @@ test('the key set has public parts only', async () => {
   assert.equal(Buffer.from(x, 'base64url').length, 32);
 });
 
-test('a new key is published for an hour before it signs, so a verifier that cached the keys before then knows it', async () => {
+test('a new key is published an hour before it first signs, so a verifier that cached the keys in that hour knows it', async () => {
   const own = await startService();
   const logIn = async () => (await own.logIn('000000', 'admin', PASSWORD)).token as string;
   const kidOf = (token: string) => decodeProtectedHeader(token).kid;
@@ -66,7 +66,7 @@ test('a new key is published for an hour before it signs, so a verifier that cac
   assert.equal(published.length, 2);
   const before = await logIn();
   assert.equal(kidOf(before), kidOf(first), 'the new key does not sign yet');
-  // It never fetches keys again, so it fails unless it got the new key with the first fetch.
+  // This verifier never fetches keys again, so it fails unless it got the new key with the first fetch.
   const { verify, fetched } = createVerifier(own.base, { cooldownDuration: Number.POSITIVE_INFINITY });
   await verify(before);
   await own.superuser`update banyan.signing_keys set create_time = create_time - interval '1 hour'`;

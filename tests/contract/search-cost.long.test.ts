@@ -134,7 +134,7 @@ describe('A search for common words finds every match', () => {
     ],
   ] as const;
   for (const [what, query, condition] of searches) {
-    test(`a search that matches ${what} finds all of them by page number and by cursor`, async () => {
+    test(`a search that matches ${what} counts them all, and lists them in order by page number and by cursor`, async () => {
       const expected = await idsInDatabase(condition);
       assert.ok(expected.length > 200, String(expected.length));
       const { data } = await admin.get(`${DEPTS}/list?${query}&pageSize=500&pageNum=2`);

@@ -41,7 +41,7 @@ before(async () => {
 const padded = (n: number) => String(n).padStart(6, '0');
 const encode = (...position: string[]) => Buffer.from(JSON.stringify(position)).toString('base64url');
 
-/** Reads a page and returns the id of its first row and how many rows of the table were read. */
+/** Reads a page. Returns its number of rows, the `n` of its first user, and how many rows of the table were read. */
 async function pageCost(path: string, table: 'users' | 'user_departments') {
   queries.length = 0;
   const { data, code, text } = await admin.get(path);
@@ -78,6 +78,6 @@ test('a page of the users of a large department reads few rows', async (t) => {
   const middle = await pageCost(`${DEPTS}/${dept}/users?cursor=${cursor}`, 'user_departments');
   report(t, { middle: middle.rows });
   assert.deepEqual([middle.found, middle.first], [20, MIDDLE + 1]);
-  // Each of them is read again for the departments of its row.
+  // For each user of the page, the table is read again to find all of their departments.
   assert.ok(middle.rows < 100, `${middle.rows} rows were read`);
 });

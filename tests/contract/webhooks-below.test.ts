@@ -93,7 +93,7 @@ test('deliveries of a tenant that left fail at once, and do not count as failure
   for (let n = 0; n < 5; n++) await leaves.createDepartment();
   const webhook = async () => (await top.get(`${path}/${id}`)).data;
   await waitFor('all changes are queued', async () => (await webhook()).waiting === 5);
-  // The webhook is paused then, so no message that was built before the move is sent after it.
+  // Wait until the webhook is paused, so that no message that was built before the move is sent after it.
   await waitFor('the webhook is paused and no attempt is in flight', async () => {
     const paused = await service.superuser`
       select from banyan.webhooks where webhook_id = ${id} and paused_until > now() and lease_until < now()`;

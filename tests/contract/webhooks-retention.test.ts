@@ -36,7 +36,7 @@ async function letPass(id: number, time: string) {
   });
 }
 
-test('a delivery fails after three days, the next one of its record is tried, and it can be resent', async () => {
+test('a delivery fails after three days and can be resent, and the next delivery of its record is tried', async () => {
   const admin = await service.createTenant();
   const receiver = await Receiver.start(() => 500);
   const id = await register(admin, receiver);

@@ -7,8 +7,8 @@ import { startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
- * The long run has the service's own limits. Those of the everyday run suit a slow machine: no result depends on how long
- * something takes.
+ * The long run has the service's own limits, except for a longer `waitMs`. Those of the everyday run suit a slow machine: no
+ * result depends on how long something takes.
  */
 const connectionTiming = isLong
   ? { ...defaultConnectionTiming, waitMs: 10_000 }

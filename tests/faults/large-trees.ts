@@ -9,7 +9,7 @@ import {
 } from '../support/trees.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Starts a service with three tenants whose trees are too large for memory. */
+/** Starts a service with three tenants whose trees are streamed, because they have more than 10,000 departments. */
 export async function startWithLargeTrees() {
   const treeResponses: TreeResponse[] = [];
   // Registered before the service starts, because closing it waits for open responses, which a failed test may have left.

@@ -36,7 +36,7 @@ test('two large trees are sent concurrently; a third waits, and other requests a
   await waitForOpen(0);
 });
 
-test('a tree that was too large for memory is read only once by the next request', async () => {
+test('a tree that was too large to be serialized in memory is read only once by the next request', async () => {
   const node = await startNode(await databaseOf(service));
   const client = node.as(c);
   assert.equal((await client.get('/auth/me')).code, 200);

@@ -14,7 +14,7 @@ import { type CallerName, type Request, type Session, State } from './state.ts';
  *
  * The other tenants have one department each.
  *
- * Passwords are slow to hash, so a world is created once and restored before each sequence.
+ * Creating a world takes almost thirty requests, so it is created once and restored before each sequence.
  */
 export class World {
   private readonly service: Service;

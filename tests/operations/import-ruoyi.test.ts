@@ -203,7 +203,7 @@ test('a further run imports what changed in RuoYi and leaves what changed in Ban
   assert.equal((await department(d(10))).parentId, 0);
   assert.equal((await user(u(1))).nickName, '张三');
   assert.equal((await user(u(12))).deptId, twelve?.deptId);
-  // The first user has already logged in to Banyan and keeps that password; the second has not and gets the new one.
+  // User 1 has already logged in to Banyan and keeps that password; user 3 has not and gets the new one.
   await service.logIn(CODE, 'zhangsan', RUOYI_PASSWORD);
   await service.logIn(CODE, `operator-${u(3)}`, 'another password');
   const found = report();

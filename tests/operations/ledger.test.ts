@@ -48,7 +48,7 @@ test('changes that nobody reads are sealed in the background', async () => {
 
 test('ledgers that cannot be sealed do not block the sealing of others', async () => {
   const admins = await Promise.all(Array.from({ length: 8 }, () => service.createTenant()));
-  const [last, ...others] = admins.map(({ tenantId }) => tenantId) as [string, ...string[]];
+  const [sealable, ...others] = admins.map(({ tenantId }) => tenantId) as [string, ...string[]];
   await superuser.unsafe(`
     create function banyan.reject_seal() returns trigger language plpgsql as $$ begin raise exception 'rejected'; end $$;
     create trigger reject_seal before insert on banyan.seals for each row
@@ -56,7 +56,7 @@ test('ledgers that cannot be sealed do not block the sealing of others', async (
   const countUnsealed = async (codes: string[]) =>
     (await superuser`select distinct tenant_id from banyan.unsealed_changes where tenant_id = any(${codes})`).count;
   await Promise.all(admins.map((admin) => admin.createDepartment()));
-  await waitFor('the last ledger is sealed', async () => (await countUnsealed([last])) === 0);
+  await waitFor('the ledger that can be sealed is sealed', async () => (await countUnsealed([sealable])) === 0);
   assert.equal(await countUnsealed(others), others.length);
   const log: string[] = [];
   for (const code of others) {
@@ -157,7 +157,7 @@ const verify = () =>
 
 test('old superseded changes move to the archive, and the chain verifies even after the archive is emptied', async () => {
   const { tenantId, id, changes, admin } = await createChanges();
-  // Seals cover the times: seal the changes of all tenants again, as if they had been written then.
+  // Seals cover the times of changes. Seal the changes of all tenants again, as if some had been written ten days ago.
   await superuser.begin(async (tx) => {
     // Lock the tables in the order in which seal_changes uses them.
     await tx`lock table banyan.unsealed_changes, banyan.seal_heads`;

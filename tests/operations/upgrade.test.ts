@@ -103,7 +103,7 @@ test('reads of the past and reverts survive fields that were added, removed and 
   const admin = await service.createTenant();
   const { superuser } = service;
   const id = await admin.createDepartment({ deptName: 'A', leader: '张三', phone: '1', email: 'a@b.cn' });
-  // An earlier version of the schema had no email, a fax number, and another name for the leader.
+  // An earlier version of the schema had a fax number, another name for the leader, and no email.
   await superuser`
     alter table banyan.departments drop column email, add column fax text not null default 'none'`;
   await superuser`alter table banyan.departments rename column leader to head`;

@@ -69,14 +69,14 @@ async function moveDuringCreation(
   return next;
 }
 
-test('a move waits for a creation in flight in its subtree, and counts it', async () => {
+test('a move waits for a creation in flight in its subtree, and fails if it is then too deep', async () => {
   const response = await moveDuringCreation((admin, { subtree, home }) =>
     admin.put(DEPTS, { deptId: subtree, parentId: home }),
   );
   expectError(response, 409, 'TOO_DEEP');
 });
 
-test('an import that moves a department waits for a creation in flight below it, and counts it', async () => {
+test('an import that moves a department waits for a creation in flight below it, and fails if it is then too deep', async () => {
   const rows = [
     ['来源系统', '外部编号', '上级外部编号'],
     ['hr', 'subtree', 'home'],

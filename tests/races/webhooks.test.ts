@@ -145,7 +145,7 @@ test('a change that is sealed while its webhook is being released is delivered',
   responses[0]?.writeHead(200).end();
   // The node has read the ledger, which has nothing more to send, and is about to release the webhook.
   await waitFor('the node saves the state of the webhook', () => saving);
-  // No node finds the webhook by its unsealed change.
+  // Keep the nodes from finding the webhook by its unsealed change.
   pollsBlocked = true;
   const [{ lease }] = await nodeA.superuser<[{ lease: string }]>`
     select lease_id as lease from banyan.webhooks where tenant_id = ${tenantId}`;

@@ -221,7 +221,7 @@ const testedSeparately = ['POST /auth/logout', `POST ${hook}`, `POST ${keys}`, '
 const withoutIds = ({ status, text }: ApiResponse, target: Target) =>
   Object.values(target).reduce((rest, id) => rest.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), '#'), `${status} ${text}`);
 
-/** A digest of every table except the counters of failed logins, which guesses are meant to change. */
+/** A digest of each table, without those named here and the counters of failed logins, which guesses are meant to change. */
 export async function readAll(superuser: Sql): Promise<unknown> {
   const tables = await superuser<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'banyan' and tablename not like 'login_%'

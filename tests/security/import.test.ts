@@ -247,7 +247,7 @@ test('imports of one tenant that wait for each other leave room for those of oth
     request.flushHeaders();
     return request;
   });
-  // None of them sends its file. The service has received all of them when it says that they may.
+  // None of these requests sends its file. A 100 (Continue) response shows that the service has received the request.
   await Promise.all(requests.map((request) => once(request, 'continue')));
   for (let n = 0; n < 5; n++) assert.equal((await tenant.get('/auth/me')).code, 200);
   const response = await importFile(other, 'dept', 'preview', csv([['部门路径'], ['a']]));

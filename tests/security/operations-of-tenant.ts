@@ -3,8 +3,8 @@ import { Client, PASSWORD, type Service } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 /**
- * Tenant B uses operations of every domain that has a table of tenants, and leaves records of each kind, named marker-B. `above` is
- * an administrator of the tenant above it.
+ * Tenant B uses operations of every domain whose tables have a tenant_id, and leaves records of each kind, named marker-B.
+ * `above` is an administrator of the tenant above it.
  */
 export async function useOperations(service: Service, above: Client, B: Client): Promise<void> {
   const [dept, people, tenant] = ['/system/dept-api', '/system/user-api', '/system/tenant-api'];
@@ -31,7 +31,7 @@ export async function useOperations(service: Service, above: Client, B: Client):
   const tag = { headers: { 'if-match': '"x"' } };
   const [loose, leaver] = [await B.createDepartment({ deptName: name }), await B.createUser({ userName: 'leaver' })];
   const member = await service.createMember(B, { userName: `${name}-2` });
-  /** Every sort order, with the first page and a cursor, and every kind of search. */
+  /** Lists sorted by every field, with the first page and a cursor, and every kind of search. */
   const lists = async () => {
     const responses = [];
     for (const sort of ['orderNum', '-deptName', 'createTime', '-updateTime']) {

@@ -25,9 +25,9 @@ test('a refused key is rejected before the operation sends a statement, and does
   const dept = await admin.createDepartment();
   const { keyId, key } = await createKey(admin, { permissions: ['dept:read', 'dept:write', 'quota:use'] });
   const client = new Client(service.base, key, undefined, admin.tenantId);
-  const disable = (status: string) =>
+  const setStatus = (status: string) =>
     admin.put('/system/key-api', { keyId, keyName: 'key', permissions: ['dept:read', 'dept:write'], status });
-  expectOk(await disable('1'));
+  expectOk(await setStatus('1'));
   const calls: (() => ReturnType<Client['get']>)[] = [
     () => client.get(`${DEPTS}/${dept}`),
     () => client.get(`${DEPTS}/list`),
@@ -45,7 +45,7 @@ test('a refused key is rejected before the operation sends a statement, and does
   assert.ok(!statements.some((text) => /read_departments|lock_quota_counters|insert into departments/.test(text)));
 
   // The first request after the key was enabled again is served.
-  expectOk(await disable('0'));
+  expectOk(await setStatus('0'));
   assert.equal((await client.get(`${DEPTS}/${dept}`)).status, 200);
   await client.createDepartment({ deptName: 'y' });
 });

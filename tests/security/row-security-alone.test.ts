@@ -113,7 +113,7 @@ async function execute(sql: Sql, tenantId: string, { text, parameters }: Stateme
 const showsB = (shown: string) =>
   shown.includes('marker-B') || (shown.match(/[\da-f-]{36}|\d+/g) ?? []).some((word) => foreign.has(word));
 
-test('every captured statement on a table of tenants has an explicit tenant condition', () => {
+test('every captured statement on a table with row-level security has an explicit tenant condition', () => {
   assert.ok(tenantStatements.length > 40, `only ${tenantStatements.length} statements were captured`);
   const unconditional = tenantStatements.filter(
     ({ text }) => tenantConditions(text).length === 0 && !/^\s*(with sent .*)?insert/s.test(text),

@@ -233,7 +233,7 @@ function part(schema: Schema): Schema {
   };
 }
 
-/** Codes that do not depend on the operation are not listed by each of them. */
+/** Codes that do not depend on the operation: operations do not list them. */
 const SHARED_CODES: ReadonlySet<string> = new Set(GENERAL_ERRORS.authenticated);
 
 /** Asserts that the document describes the response: its status, headers and body, without additional fields. */
