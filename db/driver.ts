@@ -42,7 +42,7 @@ export interface ConnectionTiming {
   idleInTransactionMs: number;
   /** How long a transaction that holds the lock of the tenant tree waits for each further lock: changes of other tenants wait too. */
   treeLockMs: number;
-  /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
+  /** Work that waited longer than this for a connection is not started: its caller gets TOO_BUSY. */
   waitMs: number;
   /** How often connections are checked. After two checks without a byte their server is probed, see liveness.ts. */
   checkMs: number;
@@ -146,7 +146,7 @@ function connect(
     max: 1,
     connect_timeout: connectMs / 1000,
     backoff: () => 0,
-    // By default the driver replaces connections about every hour, which would release their locks.
+    // By default the driver replaces connections after 30 to 60 minutes, which would release their locks.
     max_lifetime: null,
     onnotice: () => {},
     types: {

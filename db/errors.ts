@@ -51,5 +51,5 @@ export class RetryTransactionError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-/** Rolls back a transaction whose deadline has passed: the caller has already received TOO_BUSY and may send a retry. */
+/** Rolls back a transaction that has no time left before its deadline: the caller receives TOO_BUSY and may send a retry. */
 export class DeadlineExceededError extends Error {}

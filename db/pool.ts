@@ -21,7 +21,7 @@ export interface Pool {
   connectionsLost(): number;
   /** Returns how many connections are open and in use at present, and how much work waits for one. */
   usage(): { open: number; inUse: number; waiting: number };
-  /** Work that waited longer than this for a connection is not started: its caller has already got an error. */
+  /** Work that waited longer than this for a connection is not started: its caller gets TOO_BUSY. */
   waitMs: number;
   /** How long a transaction that holds the lock of the tenant tree waits for each further lock. */
   treeLockMs: number;
@@ -57,7 +57,7 @@ export interface Connection {
 interface Waiter {
   resume: (connection: Connection) => void;
   fail: (error: Error) => void;
-  /** When the deadline of the caller passes, on the clock of `performance`. */
+  /** No further attempt to open a connection begins after this time, on the clock of `performance`. */
   deadline: number;
 }
 

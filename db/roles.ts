@@ -6,8 +6,8 @@ import { StartupError } from './startup-error.ts';
 import { withMigrationLock, withSavepoint } from './transaction.ts';
 
 /**
- * Creates the role that the service logs in as, one for each database, or brings its privileges up to date. The owner of the
- * tables stores its password in a table that nobody else can read, so all nodes need only the owner's DATABASE_URL.
+ * Creates the role that the service logs in as, one for each database, or brings its privileges up to date. The role's password
+ * is stored in a table that only the owner of the tables can read, so all nodes need only the owner's DATABASE_URL.
  */
 export async function createServiceRole(
   owner: Sql,

@@ -67,7 +67,7 @@ const failures = [];
 await phase('lint and compile', async () => {
   run('scripts/check-imports.js', []);
   run('scripts/check-migrations.js', []);
-  // The linter and the compiler use one core each.
+  // The linter runs while the compiler does.
   const linter = spawn(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'], {
     stdio: 'inherit',
   });

@@ -10,7 +10,7 @@ const HISTORY = /^[0-9A-F]{8}\.history$/;
 export async function segmentsBetween(folder: string, first: string, last: string): Promise<string[]> {
   const all = await fs.promises.readdir(folder);
   const names = all.filter((name) => SEGMENT.test(name) && name >= first && name <= last).sort();
-  // All segments have the same size, and the low part counts those in 4 GB.
+  // All segments have the same size. The low part counts them from 0 again after every 4 GB.
   const perHighPart = 2 ** 32 / fs.statSync(path.join(folder, first)).size;
   const numberOf = (name: string) =>
     Number.parseInt(name.slice(8, 16), 16) * perHighPart + Number.parseInt(name.slice(16), 16);

@@ -551,8 +551,8 @@ create policy own_tenant on idempotency_keys using (tenant_id = current_setting(
 -- Ledger ----------------------------------------------------------------------------------------------------------------
 
 -- Every write of a department, tenant, user, webhook, API key, quota or notice, and every login, leaves a row in `changes`.
--- Triggers write it in the same transaction, so no statement can skip it; only logins and ended sessions are recorded by the service itself (server/auth)
--- (server/auth). The audit log, the change feed, webhooks, history and revert read it.
+-- Triggers write it in the same transaction, so no statement can skip it; only logins and ended sessions are recorded by the
+-- service itself (server/auth). The audit log, the change feed, webhooks, history and revert read it.
 -- The setting banyan.origin identifies the caller (db/tenant-scope.ts).
 
 create sequence change_serial as bigint maxvalue 9007199254740991;
@@ -789,7 +789,7 @@ create table webhook_deliveries (
   tenant_id   text not null,
   webhook_id  bigint not null,
   delivery_id bigint not null,
-  ledger      text,                            -- the tenant below whose ledger has the change; null: the webhook's tenant
+  ledger      text,                            -- the descendant whose ledger has the change; null: the webhook's tenant
   change_id   bigint,                          -- null: a test message
   type        text not null,                   -- department.created
   resource    text not null,

@@ -112,7 +112,7 @@ export const countSessions = async (tx: Tx, { tenantId, userId }: SessionOwner):
   return total;
 };
 
-/** Deletes one session of a user or, if it is null, all of them. Returns the ids of those that had not expired. */
+/** Deletes one session of a user or, if `sessionId` is null, all of them. Returns the ids of those that had not expired. */
 export const deleteSessionsOfUser = async (
   tx: Tx,
   { tenantId, userId }: SessionOwner,

@@ -28,8 +28,8 @@ export interface Keyring {
 
 const KEY_LIFETIME_DAYS = 30;
 /**
- * A new key is published for this long before it signs. Other services cache the published keys for ten minutes, and each
- * node loads the keys every minute, so they know a key before they see a token signed with it.
+ * A new key is published for this long before it signs. Each node publishes a list that is at most a minute old, and other
+ * services cache it for ten minutes, so they know a key before they see a token signed with it.
  */
 const PUBLISHED_SECONDS = 3_600;
 const RELOAD_INTERVAL_MS = 60_000;

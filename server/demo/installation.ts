@@ -52,7 +52,7 @@ export function writeAt<T>(
     ...{ tenantId, ownTenantId: actor.tenantId, userName: actor.userName, permissions, canActInDescendants: true },
     ...{ userId: actor.userId, sessionId: '', keyId: undefined },
   };
-  // The addresses of offices, one for each tenant.
+  // One address for each user, in a network for the office of each tenant.
   const address = `10.${20 + (Number(actor.tenantId) % 200)}.3.${10 + (Number(actor.userId) % 200)}`;
   const origin = { tenantId: actor.tenantId, userId: actor.userId, address, requestId: `demo-${time.getTime()}` };
   const atTime = async (tx: Tx) => {

@@ -26,7 +26,7 @@ const BATCH_SIZES = { onlyActiveTenant: 100, otherTenantsActive: 20 };
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or
  * fails on its own, and gets its response after the commit. A request with an Idempotency-Key, one for a descendant tenant, one
- * that names a leader or an external id, or one whose parent is locked by another transaction runs in a transaction of its own.
+ * with a `leaderId` or an external id, or one whose parent is locked by another transaction runs in a transaction of its own.
  */
 export function createDepartmentCreator({
   db,

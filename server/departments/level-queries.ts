@@ -1,9 +1,10 @@
 import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../../db/driver.ts';
 
 /**
- * The lock of a tenant's levels: creations take it in shared mode; restores, reverts, and moves that take a subtree deeper, in
- * exclusive mode. It is taken after all departments are locked, and before the row of `department_trees` is locked and external
- * ids are entered: a creation that holds it may wait for an external id that another transaction has entered.
+ * The lock of a tenant's levels: creations take it in shared mode, except that of a single department at the top level; restores,
+ * reverts, and moves that take a subtree deeper take it in exclusive mode. It is taken after all departments are locked, and
+ * before the row of `department_trees` is locked and external ids are entered: a creation that holds it may wait for an external
+ * id that another transaction has entered.
  */
 const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentLevels}::int, hashtext(${tenantId})`;
 

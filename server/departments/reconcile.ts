@@ -32,7 +32,7 @@ export interface DepartmentChanges {
   deepestLevel: number;
 }
 
-/** Each row also adds a row to the ledger and to the index for searches, and a statement has to be short. */
+/** Each row also adds a row to the ledger and entries to the search index, and a statement has to be short. */
 const CHUNK_SIZE = 5_000;
 
 /** Creates, updates and moves departments. Returns the ids of the new ones. */

@@ -101,7 +101,7 @@ export const DeptFilter = Type.Object({
 });
 export type DeptFilter = Static<typeof DeptFilter>;
 
-/** The filters of a list, without what concerns its pages. */
+/** The filters of a list, without paging, sorting, paths and `asOf`. */
 export const DeptExportFilter = Type.Object({
   ...Type.Omit(DeptFilter, ['sort', 'withPath', 'pageNum', 'pageSize', 'cursor', 'asOf']).properties,
   format,

@@ -36,7 +36,7 @@ export function treeRoutes(app: App, deps: Dependencies): void {
   const smallTreesOfTenant = new KeyedSemaphore(4);
   const largeTrees = new Semaphore(2);
   const largeTreesOfTenant = new KeyedSemaphore(1);
-  // A tree that was too large for memory is not read twice the next time. Streaming also works if it has become small.
+  // A tree that was too large to be built in memory is not read twice the next time. Streaming also works if it has become small.
   const knownLarge = createCache<true>(1_000, { ttl: KNOWN_LARGE_MS });
 
   app.get(

@@ -47,7 +47,10 @@ export class LoadShedder {
     this.timer = setInterval(() => this.measure(), INTERVAL_MS).unref();
   }
 
-  /** Gives a request a slot until its response is handed over, or returns the error. Health checks and metrics need no slot. */
+  /**
+   * Gives a request a slot until its response has been written to the socket, or returns the error. Health checks and metrics
+   * need no slot.
+   */
   admit(request: FastifyRequest, reply: FastifyReply): ApiError | undefined {
     const { isHealthCheck } = request.routeOptions.config;
     if (isHealthCheck || request.raw.socket.destroyed) return undefined;

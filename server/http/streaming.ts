@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { apiError } from './errors.ts';
 
-/** Responses that are too large for memory are sent in chunks, as fast as the client reads. */
+/** Responses that are too large to be built in memory are sent in chunks, as fast as the client reads. */
 
 /** Sends a response that is serialized already. */
 export const sendSerialized = (reply: FastifyReply, json: Buffer) =>

@@ -12,9 +12,9 @@ const MAX_CACHED = 10_000;
 const KEEP_MS = 60_000;
 
 /**
- * The top-level tenant that each tenant belongs to. All of its tenants share what one tenant may have, so that an administrator
- * gets no larger share by creating tenants. It is only looked up while a limit is reached; until then a tenant counts as a
- * top-level tenant.
+ * The top-level tenant that each tenant belongs to. It and all tenants below it share what one tenant may have, so that an
+ * administrator gets no larger share by creating tenants. It is only looked up while a limit is reached; until then a tenant
+ * counts as a top-level tenant.
  */
 export class TopLevelTenants {
   private readonly cached = createCache<string>(MAX_CACHED, { ttl: KEEP_MS });

@@ -128,7 +128,7 @@ function findUnknownParameters({ query, routeOptions: { schema, config } }: Fast
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Unknown query parameters are ignored: existing RuoYi clients and caches add some. */
+    /** Unknown query parameters are ignored: existing RuoYi clients send some, and other clients add one to bypass a cache. */
     ignoresUnknownParameters?: boolean;
   }
 }

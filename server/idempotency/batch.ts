@@ -21,7 +21,7 @@ export interface BatchedRequest {
 /** 'repeat': an earlier request of the batch has the same key. After the commit, its outcome can be replayed. */
 export type BatchedOutcome<T> = (Outcome<T> & { replayed: boolean }) | 'repeat';
 
-/** The keys of requests of one tenant that share a transaction, which does for all of them what `runOnce` does for one. */
+/** The keys of a batch: requests of one tenant that share a transaction. Does for a batch what `runOnce` does for one request. */
 export interface BatchKeys<T> {
   /** Returns the outcome of a request whose caller has the permission; undefined: it is to be executed. */
   begin(request: BatchedRequest): BatchedOutcome<T> | undefined;

@@ -104,7 +104,8 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
         };
         return importUsers(tx, caller, table, { ...tenantOf(request), passwords: initial, report, onPlan });
       });
-      // A user who was created by somebody else while the passwords were hashed keeps their password. The passwords are not part of the result that is stored for an Idempotency-Key, so a replayed result has no passwords.
+      // A user whom somebody else created while the passwords were hashed keeps the password that they have. The result that is
+      // stored for an Idempotency-Key has no passwords, so neither has a replayed one.
       const shown = [...createdRows]
         .sort((a, b) => a - b)
         .map((n) => ({

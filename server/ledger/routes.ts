@@ -119,7 +119,7 @@ export function ledgerRoutes(
       const events = streamChanges(
         subscribers,
         readAfter,
-        // A client that sends `latest` knows no position. With -1, the stream begins with one from which it can resume.
+        // A client that sends `latest` knows no position. With -1, the stream first sends one, from which the client can resume.
         { source: sourceOf(request, request.query), after: position === LATEST ? -1 : position, first },
         {
           isToken: request.token.keyId === undefined || request.token.issued !== undefined,

@@ -55,7 +55,7 @@ export async function createMetrics(): Promise<Metrics> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // These gauges have the suffix of a counter, and list every handle of the process to count it.
+  // These gauges have the suffix of a counter, and list all handles of the process only to count them.
   for (const name of ['handles', 'requests', 'resources']) {
     registry.removeSingleMetric(`nodejs_active_${name}`);
     registry.removeSingleMetric(`nodejs_active_${name}_total`);

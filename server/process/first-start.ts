@@ -24,8 +24,8 @@ export async function createFirstAdministratorOnce(
   config: Config,
   passwordCost?: PasswordCost,
 ): Promise<FirstAdministrator | undefined> {
-  // The rules for names and passwords are checked only here, not with the settings: an installation whose administrator
-  // does not follow them must still start.
+  // Except for lengths, the rules for names and passwords are checked only here, not with the settings: an installation
+  // whose administrator does not follow them must still start.
   return create(db, config, passwordCost).catch((error) => {
     throw error instanceof ApiError ? new StartupError(error.text('en')) : error;
   });

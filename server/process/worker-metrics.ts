@@ -38,7 +38,7 @@ export async function startWorkerMetrics(
   async function collect(): Promise<Snapshot[]> {
     const number = ++round;
     await Promise.all(ready.map((worker) => ask(worker, number)));
-    // Taken together: a worker that exits from now on is in one of them, and only in one.
+    // Read both at once: a worker that exits from now on is counted in exactly one of them.
     const [current, before] = [[...last.values()], exited];
     return [...(await Promise.all([own.snapshot(), before])), ...current];
   }

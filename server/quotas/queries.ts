@@ -102,7 +102,7 @@ interface Entry {
 
 export type NewUse = Entry & { use_id: number; counted: Record<string, number> };
 
-/** The tenants whose counters have counted a use `u`, in the order of `quota_sums`. */
+/** The tenants whose counters have counted a use `u`, sorted like `quota_sums.counted_by`. */
 const countingTenants = (tx: Tx) => tx`array(select jsonb_object_keys(u.counted) order by 1)`;
 
 /**

@@ -182,7 +182,7 @@ async function writeTenant(
   return { db, ruoyiCode: tenant.code, tenantId: code, maxLevels: departmentLevels, findings };
 }
 
-/** Creates what is missing, then changes what has changed. Leaders are set at the end, because they are users. */
+/** Creates what is missing, then changes what has changed. Leaders are set after users were created, because they are users. */
 async function writeRecords(target: Target, plan: RecordPlan, before: State, result: TenantResult): Promise<void> {
   const first = compare(plan.departments, before.departments, before.importedValues.department);
   result.departments.created = await createDepartments(target, first.missing, before);

@@ -61,7 +61,7 @@ function toCell(value: CellValue | undefined, cell: Cell | undefined): SheetCell
   return value;
 }
 
-/** The smallest number with more digits than a spreadsheet program keeps. It replaces the others by zeros. */
+/** The smallest number with more digits than a spreadsheet program keeps: the program replaces the others by zeros. */
 const MIN_ROUNDED = 1e15;
 
 /** The digits of a number without an exponent, as phone numbers and ids need it, at least as many as its format shows. */

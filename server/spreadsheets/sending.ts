@@ -10,7 +10,7 @@ import type { Format } from './schema.ts';
 import { type Examples, writeTemplate } from './template.ts';
 import { type Sheet, writeSheet } from './writing.ts';
 
-/** The exports of one tenant that run at the same time: each holds a page of rows while its client reads. */
+/** How many exports of one kind a tenant runs at the same time: each holds a page of rows while its client reads. */
 const EXPORTS_PER_TENANT = 2;
 /** How many rows one transaction reads. */
 export const SHEET_PAGE_SIZE = 500;

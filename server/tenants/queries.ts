@@ -225,7 +225,7 @@ export const readPath = async (tx: Tx, callerTenant: string, tenantId: string): 
   return row?.path ?? [];
 };
 
-/** Reads the level of a tenant, which is 1 for 000000, and of its deepest descendant. The transaction has assumed it. */
+/** Reads the level of a tenant that the transaction has assumed (000000 has level 1), and that of its deepest descendant. */
 export const readLevels = async (tx: Tx, tenantId: string): Promise<{ level: number; bottom: number }> => {
   const [row] = await tx<[{ level: number; bottom: number }]>`
     select min(cardinality(t.path)) as level, max(cardinality(t.path)) as bottom from tenants t

@@ -13,7 +13,7 @@ export async function readAccounts(tx: Tx, tenantId: string): Promise<{ accountL
   return { accountLimit, count: accountLimit === -1 ? 0 : await countUsers(tx, tenantId, accountLimit) };
 }
 
-/** Throws if there is no room for `added` users. The transaction holds the tenant's lock, so concurrent requests cannot exceed it. */
+/** Throws if `added` users would exceed the limit. The transaction holds the tenant's lock, so concurrent requests wait. */
 export async function assertWithinAccountLimit(
   tx: Tx,
   tenantId: string,

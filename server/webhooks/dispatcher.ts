@@ -55,7 +55,7 @@ export function startDispatcher(
   const runTransaction = <T>({ tenantId }: WebhookKey, work: () => Promise<T>): Promise<T> =>
     transactionsOfTenant.run(tenantId, () => transactions.run(work));
 
-  /** Webhooks with `below` are due for all changes up to this position, marked by this process or another. */
+  /** Webhooks with `below` have been made due for all changes up to this position, by this process or another. */
   let markedPosition = -1;
 
   /** Starts work on webhooks that are due. Queries again while webhooks of subtrees that are now full may have hidden others. */

@@ -19,7 +19,7 @@ import { readLeadersAt } from './leaders.ts';
 import { hadMoreDepartmentsThan, readPage } from './list-queries.ts';
 import { listChildrenAt as listRows } from './queries.ts';
 
-/** A list of the past reads every department that ever existed: more of them would exceed the deadline. */
+/** Without `parentId` and `underId`, a list of the past reads all departments that ever existed: more would exceed the deadline. */
 const MAX_LISTED = 100_000;
 
 /** Reads a department as it was at a point in time. Throws if it did not exist then. */

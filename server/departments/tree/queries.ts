@@ -45,7 +45,7 @@ export const listChildren = (
   where d.tenant_id = ${tenantId} and ${childrenOf(tx, parentId)} ${after ? tx`and ${isAfter(tx, parentId, after)}` : tx``}
   ${displayOrder(tx)} limit ${limit}`;
 
-/** The comparison includes the parent, so that the index scan starts at the position and skips nothing. */
+/** Below a department, the comparison includes the parent, so that the index scan starts at the position and skips nothing. */
 const isAfter = (tx: Tx, parentId: string | null, { orderNum, deptId }: Position) =>
   parentId === null
     ? tx`(d.order_num, d.dept_id) > (${orderNum}::int, ${deptId}::bigint)`
