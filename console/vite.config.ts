@@ -60,7 +60,7 @@ export default defineConfig({
     outDir,
     emptyOutDir: true,
     target: 'es2022',
-    // An inlined image would be a data: URL, which the content security policy forbids.
+    // Do not inline assets: the content security policy allows `data:` URLs only for images.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1200,
     rolldownOptions: {

@@ -47,7 +47,7 @@ export class TokenSession implements Credentials {
     this.#onTokens = onTokens;
   }
 
-  /** Starts a session with the tokens of a login, or ends it. Pending calls of the previous session fail. */
+  /** Starts a session with the tokens of a login, or ends it. Calls of the previous session fail instead of being sent again. */
   replace(tokens: Tokens | undefined): void {
     this.#session++;
     this.#ended = undefined;

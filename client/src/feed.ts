@@ -27,8 +27,8 @@ export interface LongPollOptions extends FeedOptions {
 export interface FeedEvent {
   change: Change;
   /**
-   * The position to continue from if the program ends after this change. Of the changes in one response, only the last one
-   * advances it: store it together with what you derive from the changes, and nothing is missed.
+   * The position to continue from if the program ends after this change. In the stream each change advances it; with long
+   * polling only the last one of a response does. Store it together with what you derive from the changes, and nothing is missed.
    */
   cursor: string;
 }
@@ -87,7 +87,7 @@ export async function* streamChanges(
         isSilent = false;
         if (id !== undefined) cursor = id;
         if (event === 'change') yield { change: JSON.parse(text), cursor };
-        // After TOKEN_EXPIRED, the next request gets a new token. If the caller may no longer read the feed, it throws the error.
+        // After TOKEN_EXPIRED, the next request gets a new token. If the caller may no longer read the feed, that request fails.
         if (event === 'refused' && JSON.parse(text).reason === 'TOO_BUSY') await connection.pause();
       }
       // A connection that ends before any event may do so again.

@@ -94,7 +94,7 @@ export function renewToken(rejectedToken: string | undefined): Promise<void> {
   return renewal;
 }
 
-// keepalive: if the page is closed before the response, the next cookie is lost and the old one is invalid after 10 seconds.
+// Without keepalive, closing the page before the response loses the next cookie, and the old one is invalid after 10 seconds.
 const KEEPALIVE = { keepalive: true };
 
 /** The refresh token is in the cookie, which scripts cannot read. */

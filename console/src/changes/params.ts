@@ -28,7 +28,7 @@ const ACTIONS_OF: Partial<Record<Resource, readonly Action[]>> = {
   notice: ['created'],
 };
 
-/** The actions of a type of record; of all types together those that most of them have. */
+/** The actions of a type of record. Departments, tenants and all types together (null) have the common ones. */
 export const getActions = (resource: Resource | null): readonly Action[] =>
   (resource && ACTIONS_OF[resource]) ?? COMMON;
 

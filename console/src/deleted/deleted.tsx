@@ -51,8 +51,8 @@ export default function Deleted() {
 
 function List({ kind, tenantId }: { kind: Restorable; tenantId: string | undefined }) {
   const t = useTexts(deletedTexts);
-  // Search only the ledger of this tenant: it also has copies of the changes to tenants below, and the ledgers of deleted
-  // tenants are not searched.
+  // Search only the ledger of this tenant, not those of the tenants below. It has copies of the changes to these tenants,
+  // so their deletions are found as well.
   const filter = {
     ...{ resource: kind, action: 'deleted', latest: true, below: false },
     ...(tenantId ? { tenantId } : {}),

@@ -39,7 +39,10 @@ export function KeyForm({ original, handle, onCancel, onSaved }: RecordFormProps
   const draft = useDraft<KeyValues>(`key-${original?.data.keyId ?? 'new'}`, form);
   const initialValues = original ? toFormValues(original) : NEW_KEY;
   const { base, showTheirs } = useFormBase<Key, KeyValues>({ initialValues, form, draft, toFormValues });
-  /** Returns the new key, or false if the user did not resolve a conflict. */
+  /**
+   * Returns the new key or, for an existing one, whether the values were saved: false if a conflict was cancelled, or resolved
+   * with the other user's version.
+   */
   const save = async (values: KeyValues): Promise<KeySecret | boolean> => {
     const record = toInput(values);
     if (!original) return api.addKey({ ...record, below: values.below });

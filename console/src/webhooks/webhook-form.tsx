@@ -38,7 +38,10 @@ export function WebhookForm({ original, handle, onCancel, onSaved }: RecordFormP
   const draft = useDraft<WebhookValues>(`webhook-${original?.data.id ?? 'new'}`, form);
   const initialValues = original ? toFormValues(original) : NEW_WEBHOOK;
   const { base, showTheirs } = useFormBase<Webhook, WebhookValues>({ initialValues, form, draft, toFormValues });
-  /** Returns the secret of a new webhook, or false if the user did not resolve a conflict. */
+  /**
+   * Returns the secret of a new webhook or, for an existing one, whether the values were saved: false if a conflict was
+   * cancelled, or resolved with the other user's version.
+   */
   const save = async (values: WebhookValues): Promise<WebhookSecret | boolean> => {
     const record = toInput(values);
     if (!original) return api.addWebhook({ ...record, below: values.below });

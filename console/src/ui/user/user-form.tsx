@@ -51,7 +51,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
     ? toFormValues(original)
     : { userName: '', status: '0', role: 'member', deptId: deptId ?? null, deptIds: [] };
   const { base, showTheirs } = useFormBase<User, UserFormValues>({ initialValues, form, draft, toFormValues });
-  /** Returns false if the user did not resolve a conflict. */
+  /** Returns whether the values were saved: false if a conflict was cancelled, or resolved with the other user's version. */
   const save = async (values: UserFormValues): Promise<boolean> => {
     setLimitError(undefined);
     const record = toInput(values, userTenantId);
