@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
 import type { Config } from '../config.ts';
 import { liftDeadline, restartDeadline } from './deadline.ts';
 import { ok, renderError, toApiError } from './envelope.ts';
@@ -8,6 +9,14 @@ import { isClientWaiting } from './streaming.ts';
 
 /** How often progress is reported. It also keeps proxies from closing the connection. */
 const REPORT_MS = 500;
+
+/** The schema of a response that reports progress. */
+export const ProgressEvents = Type.String({
+  'x-component': 'ProgressEvents',
+  description:
+    'With `Accept: text/event-stream`: events `progress` with `{done, total}`, finally `result` or `refused` ' +
+    'with the envelope',
+});
 
 /** Long work that a request does before its transaction. */
 export interface Progress {

@@ -8,7 +8,7 @@ import { apiError, type ErrorCode } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { languageOf } from '../http/language.ts';
 import { responses } from '../http/openapi.ts';
-import { respondWithProgress } from '../http/progress.ts';
+import { ProgressEvents, respondWithProgress } from '../http/progress.ts';
 import { isClientWaiting, sendSerialized } from '../http/streaming.ts';
 import { invalid } from '../http/validation.ts';
 import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
@@ -16,7 +16,7 @@ import { TemplateQuery } from '../spreadsheets/schema.ts';
 import { fileHeaders, sendTemplate } from '../spreadsheets/sending.ts';
 import { departmentImporter, type Importer, type ImportRequest, userImporter } from './importers.ts';
 import { showPreview, toReport } from './preview.ts';
-import { ImportBody, ImportEvents, ImportPreview, ImportQuery, ImportResult } from './schema.ts';
+import { ImportBody, ImportPreview, ImportQuery, ImportResult } from './schema.ts';
 import { toTable } from './table.ts';
 import { createImportLimit, multipartLimits, receiveFile } from './upload.ts';
 
@@ -81,7 +81,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
           tags: [importer.tag],
           operationId: importer.operationId,
           summary: importer.summary,
-          description: 'xlsx or csv. `apply` writes all rows or none, as one batch. To revert it, revert `changeId`.',
+          description: '`apply` writes all rows or none, as one batch. To revert it, revert `changeId`.',
           consumes: ['multipart/form-data'],
           headers: writeHeaders,
           querystring: ImportQuery,
@@ -89,7 +89,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
           response: responses('authenticated', {
             writes: 'unconditional',
             data: Type.Union([ImportPreview, ImportResult]),
-            events: ImportEvents,
+            events: ProgressEvents,
             errors,
           }),
         },

@@ -87,9 +87,3 @@ export const ImportResult = Type.Object(
   { 'x-component': 'ImportResult' },
 );
 export type ImportResult = Static<typeof ImportResult>;
-
-export const ImportEvents = Type.String({
-  description:
-    'With `Accept: text/event-stream`: events `progress` with `{done, total}`, finally `result` or `refused` ' +
-    'with the envelope',
-});

@@ -106,7 +106,7 @@ function findHeader<Row>(sheet: readonly SheetRow[], columns: readonly Column<Ro
 const isSameHeader = <Row>(a: readonly FoundColumn<Row>[], b: readonly FoundColumn<Row>[]): boolean =>
   a.length === b.length && a.every(({ index, text }, n) => index === b[n]?.index && text === b[n]?.text);
 
-/** Returns the rows below the header, without those that repeat it: files that were printed have it on each page. */
+/** Returns the rows below the header, without those that repeat it: sheets laid out for printing have it on each page. */
 function rowsBelow<Row>(sheet: readonly SheetRow[], { index: last, columns }: Header<Row>): SheetRow[] {
   const headerRows = sheet.slice(Math.max(0, last - MAX_HEADER_ROWS + 1), last + 1);
   const texts = columns.map(({ index, text }) => ({

@@ -7,10 +7,10 @@ import { writeHeaders } from '../http/etag.ts';
 import { TenantQuery } from '../http/fields.ts';
 import { BULK_BODY_LIMIT } from '../http/limits.ts';
 import { responses } from '../http/openapi.ts';
-import { respondWithProgress } from '../http/progress.ts';
+import { ProgressEvents, respondWithProgress } from '../http/progress.ts';
 import { checkNewUsers, createUsers, hashPasswords } from './bulk.ts';
 import { readUsers } from './reads.ts';
-import { NewUserIds, NewUsers, ProgressEvents, UserBatch, UserIds } from './schema.ts';
+import { NewUserIds, NewUsers, UserBatch, UserIds } from './schema.ts';
 
 const path = '/system/user-api';
 const shared = { tags: ['Users'] };
@@ -65,7 +65,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         operationId: 'addUsers',
         summary: 'Create users in bulk',
         description:
-          'Creates all of them or none; `departments` also requires `dept:write`. Hashing passwords may take minutes: ' +
+          'Creates all or none; `departments` also requires `dept:write`. Hashing passwords may take minutes: ' +
           '`Accept: text/event-stream` streams progress. An error names the `ref` of its row; `errors` lists the ' +
           'first 100. At most 8 MiB.',
         headers: writeHeaders,

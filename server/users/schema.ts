@@ -127,12 +127,6 @@ export const NewUserIds = Type.Object({
 });
 export type NewUserIds = Static<typeof NewUserIds>;
 
-export const ProgressEvents = Type.String({
-  description:
-    'With `Accept: text/event-stream`: events `progress` with `{done, total}`, finally `result` or `refused` ' +
-    'with the envelope',
-});
-
 /** A merge patch; `userId`, if sent, is that of the path. */
 const { userId, ...patchable } = changedCredentials.properties;
 export const UserPatch = Type.Object(

@@ -409,6 +409,11 @@ export type NewUser = UserFields & {
   deptRefs?: Array<string> | null;
 };
 
+/**
+ * With `Accept: text/event-stream`: events `progress` with `{done, total}`, finally `result` or `refused` with the envelope
+ */
+export type ProgressEvents = string;
+
 export type QuotaUsage = {
   total: Int32;
   /**
