@@ -310,6 +310,7 @@ export function departmentRoutes(
             'BRANCH_TOO_LARGE',
             'USER_DEPT_NOT_FOUND',
             'OWN_USER',
+            'LAST_ADMINISTRATOR',
             'TOO_MANY_USERS',
           ],
         }),

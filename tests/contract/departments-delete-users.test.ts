@@ -129,6 +129,16 @@ test('callers cannot delete themselves with their department', async () => {
   assert.deepEqual(await membershipsOf(admin), before);
 });
 
+test('an administrator above cannot delete the last administrator of a tenant with their department', async () => {
+  const { admin, sales } = await createCompany();
+  const boss = (await admin.get('/auth/me')).data.user;
+  expectOk(await admin.put(USERS, { ...boss, deptId: sales }));
+  const before = await membershipsOf(admin);
+  const path = `${DEPTS}/${sales}?users=delete&tenantId=${admin.tenantId}`;
+  expectError(await service.root.delete(path), 409, 'LAST_ADMINISTRATOR');
+  assert.deepEqual(await membershipsOf(admin), before);
+});
+
 test('a revert restores nothing if the account limit does not allow all users or one of them was changed later', async () => {
   const { admin, sales, other } = await createCompany(5);
   expectOk(await admin.delete(`${DEPTS}/${sales}?users=delete`));
