@@ -122,7 +122,7 @@ test('every operation rejects a caller without a token unless it is public', asy
       assert.equal(scheme, 'Bearer');
       expectError(response, 401, 'NO_TOKEN', {}, path);
       assert.equal(response.msg, '认证失败，无法访问系统资源');
-    } else assert.notEqual(response.code, 401, path);
+    } else assert.notEqual(response.status, 401, path);
   }
 });
 
