@@ -52,8 +52,8 @@ interface Recording {
 const recordings = new Set<Recording>();
 
 /**
- * Records the writes of one action of the user, until the returned function is called. It returns no writes if another action
- * wrote something at the same time: it is not known which of the two a write belongs to.
+ * Records the writes of one action of the user, until the returned function is called. That function returns no writes if
+ * anything was written while another action was recorded too: it is not known which of the two a write belongs to.
  */
 export function recordWrites(): () => Write[] {
   const recording: Recording = { writes: [], isShared: false };

@@ -54,7 +54,7 @@ export const quotaFormTexts = defineTexts({
     year: 'Resets yearly',
     pooled: 'Sharing',
     pooledLabel: 'Share with the child tenants',
-    pooledHint: 'Uses of the child tenants count against it too',
+    pooledHint: 'Uses of the child tenants count against this quota too',
     used: 'Used',
     usedHint: 'What has already been used. It can be set only when the quota is added.',
     save: 'Save',

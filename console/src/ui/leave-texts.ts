@@ -29,7 +29,7 @@ export const leaveTexts = defineTexts({
     close: 'Close',
     shownOnce: 'Shown only once. Copy it now and keep it in a safe place.',
     shownOnceHint: 'It cannot be shown again after you close this dialog.',
-    leaveSecret: 'It cannot be shown again. Leave anyway?',
+    leaveSecret: 'This secret cannot be shown again. Leave anyway?',
     leaveSecretHint: 'This is shown only once. Copy it first.',
   },
 });

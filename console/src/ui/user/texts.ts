@@ -238,7 +238,7 @@ export const bulkActionTexts = defineTexts({
       'Deleted users are logged out, and their user names become available again. You can revert the deletion under Changes. To block access temporarily, disable users instead.',
     delete: 'Delete',
     moveTitle: (name: string) => `Move ${name}`,
-    moveHint: 'This becomes the main department. Additional departments do not change.',
+    moveHint: 'The selected department becomes the main department. Additional departments do not change.',
     moveTo: 'Move to',
     moveToRequired: 'Select a department',
     move: 'Move',
