@@ -37,7 +37,7 @@ const operations = (await readOperations(service)).map((operation) => ({
     .replace('{quota}', `calls?tenantId=${child.tenantId}`),
 }));
 
-/** The caller and the smallest accepted body of each operation that takes a body. */
+/** The caller and a valid body of each operation that takes a body. */
 const bodies: Record<string, [caller: Client, body: Record<string, unknown>]> = {
   createDepartment: [admin, {}],
   readDepartments: [admin, { ids: [] }],

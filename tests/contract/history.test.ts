@@ -4,7 +4,7 @@ import { DEPTS, databaseTime, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
 const service = await startService();
-// Changes store times as text in the time zone of the writer, and some tests write directly to the database.
+// Some tests write with SQL. The time zone of that session must not matter: the ledger stores times in UTC.
 await service.superuser`set time zone 'Asia/Shanghai'`;
 
 const outcomeOf = ({ status, data }: { status: number; data: { reason?: string } }) =>

@@ -55,7 +55,7 @@ test('csv files are read in UTF-8, or in UTF-16 with a byte order mark, and with
     Buffer.from('部门路径;联系电话\n总部;010-1\n总部/甲,乙;010-2\n'),
     Buffer.from('部门路径\t联系电话\n总部\t010-1\n总部/甲,乙\t010-2\n'),
   ];
-  // The everyday run reads one file here. The other tests send UTF-8 without a byte order mark.
+  // The everyday run reads only the first UTF-16 file. Most other tests send UTF-8 without a byte order mark.
   for (const file of sample(files, files.length, 2)) {
     const rows = await preview(file);
     assert.deepEqual(

@@ -82,7 +82,7 @@ describe('quotas of the tenants below', () => {
     const monthly = await service.createTenant({}, above);
     clock.time = new Date('2027-04-08T12:00:00+08:00');
     expectOk(await put(above, monthly, 'calls', { total: 100, period: 'month' }));
-    // Most of it was used too long ago to count for the rate.
+    // This use is too old to count for the rate.
     dataOf(await consume(slow, 'merchant', 60));
     clock.time = new Date('2027-05-10T12:00:00+08:00');
     // This quota would run out in June, but its next period begins earlier.

@@ -54,7 +54,7 @@ describe('uses and usage', () => {
     expectError(await admin.get(`${QUOTAS}/usage?from=2027-02-02&to=2027-02-01`), 400, 'INVALID_FIELD');
   });
 
-  test('a refunded use leaves the sums of its day, even if the time zone of the service was changed', async () => {
+  test('a refund subtracts the use from the sums of its day, even if the time zone of the service was changed', async () => {
     const admin = await tenantWith('calls', { total: -1 });
     const there = new Client(inUtc.base, admin.token, undefined, admin.tenantId);
     clock.time = new Date('2027-03-01T00:30:00+08:00');

@@ -156,7 +156,7 @@ describe('Times are YYYY-MM-DD HH:MM:SS in the configured time zone', () => {
   }
 });
 
-describe('null counts as missing for every field', () => {
+describe('null counts as missing for every field that it does not erase', () => {
   const fields = ['deptId', 'parentId', 'ancestors', 'deptName', 'orderNum', 'leader', 'phone', 'email', 'status'];
   const all = [...fields, 'delFlag', 'tenantId', 'createBy', 'createTime', 'updateBy', 'updateTime', 'unknown'];
   const nulls = Object.fromEntries(all.map((field) => [field, null]));

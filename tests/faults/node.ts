@@ -22,7 +22,7 @@ export interface Node {
   base: string;
   app: App;
   db: Database;
-  /** How often a connection was requested, and how often such work has ended. */
+  /** How often a connection was requested for some work, and how often that work has ended. */
   uses: { begun: number; ended: number };
   /** Returns a client of the same user that calls this node. */
   as(client: Client): Client;

@@ -267,7 +267,7 @@ const listAll = (caller: CallerName, kind: Kind): Request => ({
   query: { pageSize: '500' },
 });
 
-/** Sent at the end of a sequence: everything that these callers can read. */
+/** Sent at the end of a sequence, to compare what it has written with the model. */
 export const finalReads: Command[] = [
   () => listAll('boss', DEPT),
   () => ({ caller: 'boss', method: 'GET', path: `${DEPT}/tree`, query: { counts: 'true' } }),

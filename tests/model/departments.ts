@@ -164,7 +164,7 @@ const remove: Operation = {
   },
 };
 
-/** Sort keys. Departments are created one by one with ascending ids, so the id alone sorts them by createTime. */
+/** Sort keys. Departments get ascending ids when they are created, so the id alone sorts them by createTime. */
 const KEYS: Record<string, (dept: Dept) => string | number> = {
   orderNum: ({ fields }) => fields.orderNum,
   deptName: ({ fields }) => fields.deptName,

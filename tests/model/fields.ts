@@ -137,7 +137,7 @@ export const schemas = {
   password: { oldPassword: text(128), newPassword: text(128, 8) },
 } satisfies Record<string, Schema>;
 
-/** `null` counts as missing for every field. */
+/** `null` counts as missing, except that it erases the position of a user (users.ts). */
 export const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** All errors of a body. The service returns one of them. */

@@ -9,7 +9,7 @@ import { type Client, PASSWORD, startService } from '../support/service.ts';
  * must return the stored responses.
  */
 const service = await startService();
-// Changes store times as text in the time zone of the writer, and this test restores departments with SQL.
+// This test restores departments with SQL. The time zone of that session must not matter: the ledger stores times in UTC.
 await service.superuser`set time zone 'Asia/Shanghai'`;
 const dept = '/system/dept-api';
 const people = '/system/user-api';

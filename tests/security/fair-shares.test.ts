@@ -78,7 +78,7 @@ test('requests with an API key that was refused count for their address, not for
   assert.equal((await quiet.put('/system/key-api', settings)).code, 200);
   const leaked = new Client(node.base, key);
   expectError(await leaked.get(DEPT), 403, 'KEY_DISABLED');
-  // Until a token is verified, it counts for its address too.
+  // Until its token is verified, a request counts for its address too: verify the token of the other tenant first.
   assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
   let unblock = () => {};
   blocked = new Promise((resolve) => {

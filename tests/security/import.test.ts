@@ -138,7 +138,7 @@ test('a small workbook whose cells repeat a long text thousands of times is reje
     { merges: [{ startRow: 1, endRow: 300, startCol: 0, endCol: 0 }] },
   );
   assert.ok(merged.length < 100_000, 'it is small');
-  // Rows of spaces are ignored, but looking for the end of so many would take minutes.
+  // Rows of spaces are ignored, but searching texts of so many spaces would take minutes.
   const blank = await xlsx([
     ['部门路径', '备注'],
     ...Array.from({ length: 300 }, (): Cell[] => [null, ' '.repeat(199_999)]),

@@ -14,7 +14,7 @@ import { type Statement, tenantConditions, withoutTenantConditions } from './sta
 /**
  * Simulates a statement whose `tenant_id = …` was forgotten. Captures the statements of the operations that `useOperations`
  * calls, removes their tenant conditions one by one and all together, and runs the rest in tenant A with
- * the parameters of tenant B. Row-level security alone must isolate them.
+ * the parameters of tenant B. Row-level security alone must isolate the two tenants.
  */
 
 const statements = new Map<string, Statement>();

@@ -18,7 +18,7 @@ const systemPaths = [
   '/Applications/Firefox.app/Contents/MacOS/firefox',
 ];
 
-/** The files that `npm run test:long` also runs in Firefox. console/README.md says what the others need. */
+/** The files that `npm run test:long` also runs in Firefox. console/README.md says why others fail there. */
 export const FIREFOX_FILES = [
   'console/home',
   'console/home.long',

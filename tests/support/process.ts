@@ -125,8 +125,8 @@ export const startOnDatabase = (databaseUrl: string, environment: Environment = 
   );
 
 /**
- * Serves in this process what BANYAN_DATA_DIR or DATABASE_URL names, for tests that are not about the process: starting one is
- * slow.
+ * Runs the service in this process, on the database that BANYAN_DATA_DIR or DATABASE_URL names, for tests that are not about
+ * the process: starting one is slow.
  */
 export async function serveInProcess(environment: Environment, timing: Partial<Timing> = {}) {
   const config = readConfig({ PORT: '0', BANYAN_ADMIN_PASSWORD: PASSWORD, ...environment });

@@ -8,8 +8,8 @@ import { insertUses as insertRows, type NewUse, nextIds } from '../../server/quo
 type Use = Pick<NewUse, 'quota' | 'amount' | 'time'> & Partial<NewUse>;
 
 /**
- * Inserts uses with the statement of the service, which updates the sums but no counters. Their days are those of the default
- * time zone.
+ * Inserts uses with the statement of the service, which updates the sums but no counters. The days of the uses are those of
+ * the default time zone.
  */
 export const insertUses = (superuser: Sql, tenantId: string, uses: Use[]): Promise<void> =>
   begin(

@@ -25,7 +25,7 @@ export interface ApiResponse {
   headers: http.IncomingHttpHeaders;
   /** The raw body. */
   text: string;
-  /** The envelope. Without one, code is 0 and data undefined. */
+  /** The envelope. If the body is not JSON, code is 0 and data undefined. */
   code: number;
   msg: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects out of any response
@@ -112,7 +112,7 @@ export class Client {
 
 const agent = new http.Agent({ keepAlive: true });
 
-/** Parses the envelope of a response. Without one, code is 0 and data undefined. */
+/** Parses the envelope of a response. If the body is not JSON, code is 0 and data undefined. */
 export function parseEnvelope(text: string) {
   try {
     const { code, msg, data } = JSON.parse(text);
