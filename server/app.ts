@@ -247,7 +247,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
   app.setNotFoundHandler((request, reply) =>
     sendError(unknownPathError(allowedMethods(request.url)), request, reply, config),
   );
-  // Node would respond to these two events itself, without a body.
+  // By default, Node responds to the first of these events without a body, and closes the connection on the second.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('connect', (_request, socket: Socket) =>
     respondToClientError(apiError('METHOD_NOT_ALLOWED', { allowed: '' }), socket, config),

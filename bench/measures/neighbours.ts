@@ -25,8 +25,8 @@ interface Sample {
 }
 
 /**
- * Compares the response times of one tenant while another one floods the service with those of a quiet service. Both send
- * from the same IP address to one service with default limits.
+ * Compares the response times of one tenant on a quiet service with those while another tenant floods it. Both tenants send from
+ * the same IP address to one service with default limits.
  */
 export const neighbours: Measure = async (context) => {
   const { database, ms, rounds, progress, floods } = context;

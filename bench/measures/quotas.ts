@@ -136,7 +136,7 @@ async function insertTenants({ database: { superuser } }: Context): Promise<stri
   return tenants.map(({ key }) => key);
 }
 
-/** Compares uses of a counter with many earlier uses with uses of a new one. */
+/** Compares uses of a counter that has many earlier uses with uses of a new one. */
 export const quotaHistory: Measure = async (context) => {
   const { progress, database } = context;
   const [old, fresh] = [await createCaller(context), await createCaller(context)];

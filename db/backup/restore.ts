@@ -165,7 +165,7 @@ async function recover(options: RestoreOptions, folder: string): Promise<void> {
   markHistory(path.join(folder, 'postgres/pg_wal'));
 }
 
-/** Waits until the server accepts connections. pg_ctl does not: it returns when the copy is consistent. */
+/** Waits until the server accepts connections. pg_ctl does not: without `hot_standby`, it returns as soon as recovery begins. */
 async function waitUntilRecovered(server: EmbeddedServer, folder: string, options: RestoreOptions): Promise<void> {
   for (;;) {
     try {

@@ -3,8 +3,8 @@ import { apiError } from '../http/errors.ts';
 /**
  * The key by which tasks share a queue. Each `owner` has at most one task in a round; within a round, a task whose `group` is
  * already in it comes after the others. Before authentication the owner is the address, which a client can hardly choose, and the
- * group is the tenant that it names; after it the owner is the tenant and the group is the address. So neither one address
- * that names many tenants nor many addresses that name one tenant delay others.
+ * group is the tenant that the client names; after authentication the owner is the tenant and the group is the address. So
+ * neither one address that names many tenants nor many addresses that name one tenant delay others.
  */
 export interface FairnessKey {
   owner: string;

@@ -9,7 +9,7 @@ interface SigningKey {
   keyId: string;
   privateKey: KeyObject;
   publicKey: KeyObject;
-  /** Seconds since the key was created, when the keys were last loaded. */
+  /** The age of the key in seconds when the keys were last loaded. */
   age: number;
 }
 

@@ -20,7 +20,7 @@ export interface Company {
   startsInDays?: number;
   disabled?: boolean;
   accountCount: number;
-  /** The totals of quotas, and about which share of each total has been used. */
+  /** The totals of quotas, and the approximate share of each total that has been used. */
   quotas?: Partial<Record<'enterpriseQuery' | 'annualReportQuery' | 'businessReport' | 'riskReport', number>>;
   use?: number;
 }

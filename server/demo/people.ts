@@ -27,7 +27,7 @@ export interface Person {
   email: string;
 }
 
-/** Returns people with different names. */
+/** Returns people with different user names. */
 export function createPeople(count: number, language: Language, random: Random): Person[] {
   const [surnames, given] = [split(SURNAMES), split(GIVEN)];
   const names = random.shuffle(surnames.flatMap((surname) => given.map((name) => ({ surname, name }))));

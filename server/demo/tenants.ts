@@ -10,7 +10,7 @@ import type { Random } from './random.ts';
 const RENEWED_DAYS_AGO = 38;
 const RAISED_DAYS_AGO = 60;
 const DISABLED_DAYS_AGO = 15;
-/** A new tenant gets a service period of a year. */
+/** The first service period of a tenant whose service was renewed later. */
 const TERM_DAYS = 365;
 /** About how many uses of each quota are counted. */
 const USES = 60;

@@ -63,7 +63,7 @@ export async function moveMembers(
 
 /**
  * What to do with the users of departments that are deleted. `run` is called once the departments and `toDeptId` are locked,
- * and leaves no members in them. The domain of users defines it, because departments must not depend on users.
+ * and leaves no members in the deleted departments. The domain of users defines it, because departments must not depend on users.
  */
 export interface MemberRemoval {
   /** The department to which users are moved; null: none. */

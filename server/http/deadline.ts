@@ -76,7 +76,7 @@ function respondTooBusy(request: FastifyRequest, reply: FastifyReply): void {
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** null if the request has no deadline. */
+    /** null before the hook of `enforceDeadlines` runs: Fastify rejects some requests before any hook. */
     pending: Pending | null;
   }
   interface FastifyContextConfig {

@@ -18,7 +18,7 @@ export function serializeLazily(app: FastifyInstance): void {
 type Serialize = (response: unknown) => string;
 
 const compile = SerializerSelector()({}, {});
-/** Shared by all services in the process, so that each schema is compiled once. */
+/** Shared by all apps of the process (tests build several), so that each schema is compiled once. */
 const serializers = new WeakMap<object, Serialize>();
 
 function serializerOf(route: { schema: unknown }): Serialize {

@@ -78,7 +78,7 @@ function createAjv(coerceTypes: boolean): Ajv {
   });
 }
 
-// Shared by all services in the process, so that each schema is compiled once.
+// Shared by all apps of the process (tests build several), so that each schema is compiled once.
 const withoutCoercion = createAjv(false);
 /** For paths and queries, where everything is text: "20" is accepted as a number. */
 const withCoercion = createAjv(true);

@@ -14,8 +14,8 @@ export const storedRow = (tx: Tx, side: 'before' | 'after') => {
 };
 
 /**
- * Part of a statement: all changes of the batch to which the row `one` belongs. They all have the same time. Ranges such as
- * `time >= x and time <= x` force index scans (db/planner.ts).
+ * Part of a statement: all changes of the batch to which the row `one` belongs. They all have the same time. It is
+ * looked up as a range, `time >= x and time <= x`, for transactions that force index scans (db/planner.ts).
  */
 export const batchOf = (tx: Tx, tenantId: string) => tx`
   select * from changes c

@@ -124,7 +124,7 @@ export const ChangePage = Type.Object({
   next: Type.String({ description: 'Send it as `after` of the next call, even if there were no rows' }),
 });
 
-/** A position in a tenant's ledger: the number of changes before it. */
+/** A position in the ledger of a tenant or, with `below`, in the order of the changes of all tenants. Reads begin after it. */
 export const Cursor = Type.String({ pattern: '^[0-9]{1,18}$', 'x-problem': 'cursor' });
 
 /** The id of the last change of the previous page; empty for the first page. */
@@ -173,7 +173,7 @@ export type FeedFilter = Static<typeof FeedFilter>;
 export const StreamFilter = Type.Object({ after: FeedFilter.properties.after, tenantId, below });
 export type StreamFilter = Static<typeof StreamFilter>;
 
-/** The media type has no schema for its events in OpenAPI 3.1, so the description refers to the one of their data. */
+/** The media type has no schema for its events in OpenAPI 3.1, so the description names the schema of their data. */
 export const Events = Type.String({
   description:
     'Events `change` with the cursor as `id` and a `Change` in `data`; `refused` with `{reason}` when the stream ends, such ' +

@@ -13,7 +13,7 @@ export interface Subscribers {
   readonly closed: boolean;
 }
 
-/** A feed: the ledger of a tenant, or with `below` the tenant and all of its descendants, which have positions of their own. */
+/** A feed: the ledger of a tenant or, with `below`, the changes of the tenant and its descendants in the order of all tenants. */
 export interface FeedSource {
   tenantId: string;
   below: boolean;

@@ -50,7 +50,7 @@ const UNMATCHED = 'unmatched';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 export async function createMetrics(): Promise<Metrics> {
-  // Loaded only here: a service without metrics does not load the library.
+  // Load the library dynamically: a service without metrics does not need it.
   const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];

@@ -16,8 +16,8 @@ export interface CountedQuota {
 }
 
 /**
- * Records which percentages of their totals counters have reached, in the transaction that changed them. It compares the state
- * after the change with the total. Each total has its own warnings. Existing records stay.
+ * Records which percentages of their totals counters have reached, in the transaction that changed them. The state after the
+ * change is compared with the total. A percentage is recorded once for each total and period, and the records are never removed.
  */
 export async function recordQuotaNotices(tx: Tx, tenantId: string, counters: readonly CountedQuota[]): Promise<void> {
   const notices = counters.flatMap(({ tenantId, quota, total, used, resets }) =>

@@ -83,7 +83,7 @@ const createGroup = (target: Target, parentId: string, group: readonly Planned<D
     return deptIds;
   });
 
-/** Groups departments by the nearest parent that is not among them. The list has parents before children. */
+/** Groups departments by their nearest ancestor that is not in the list. The list has parents before children. */
 function groupByOutsideParent(chunk: readonly Planned<DeptValues>[]): Map<string | null, Planned<DeptValues>[]> {
   const outside = new Map<string, string | null>();
   const groups = new Map<string | null, Planned<DeptValues>[]>();

@@ -21,6 +21,6 @@ export async function readSheetPage(
   cursor: string,
 ): Promise<SheetPage<Tenant>> {
   const page = await listTenants(tx, caller, { ...filter, fields: 'ruleBo', pageSize: SHEET_PAGE_SIZE, cursor });
-  // With these two parameters the list has a cursor, and every row its rules.
+  // With `cursor` the list has a cursor page, and with `fields: 'ruleBo'` every row has its rules.
   return page as CursorPage<Tenant>;
 }

@@ -228,7 +228,9 @@ export async function restoreTenant(
   await setTenant(tx, caller.tenantId);
 }
 
-/** Parts of texts that RuoYi's front ends search for (ruoyi-api/). A tenant without a company name is found by its own. */
+/**
+ * Parts of texts that RuoYi's front ends search for (ruoyi-api/). A tenant without a company name is found by its tenant name.
+ */
 type RuoyiTenantFilters = Pick<TenantSearch, 'companyName' | 'contactUserName' | 'contactPhone'>;
 
 export async function listTenants(
