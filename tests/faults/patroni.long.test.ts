@@ -1,6 +1,6 @@
 // Only with test:long: a failover takes as long as Patroni's ttl, the programs are not npm packages, and failover.test.ts covers the search for the primary.
 import { type TestContext, test } from 'node:test';
-import { type Member, missingPrograms, startPatroni } from '../support/patroni.ts';
+import { isPatroniBefore, type Member, missingPrograms, startPatroni } from '../support/patroni.ts';
 import { assertLedgerIntact, newDataFolder, start } from '../support/process.ts';
 import { report } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
@@ -24,9 +24,16 @@ const faults: Record<string, (primary: Member, cluster: Cluster) => unknown> = {
 
 const heal: Record<string, (former: Member) => void> = {
   killed: (former) => former.start(),
-  frozen: (former) => former.signal('SIGCONT'),
+  frozen(former) {
+    // Patroni before 3.0.3 lets a frozen primary that continues take the lock back from its successor, whose writes are then
+    // lost (docs/operations.md). A watchdog would restart such a machine instead.
+    if (!mayContinue) former.signal('SIGKILL');
+    former.signal('SIGCONT');
+    if (!mayContinue) former.start();
+  },
   'switched over': () => {},
 };
+const mayContinue = !isPatroniBefore(3, 0, 3);
 
 async function losePrimaries(t: TestContext) {
   const cluster = await startPatroni();
@@ -39,9 +46,14 @@ async function losePrimaries(t: TestContext) {
   /** Waits until each writer has written more. Without a synchronous standby, no write is acknowledged. */
   const everyWriterWrites = () => {
     const goals = Object.values(writers).map((writer) => ({ writer, expected: writer.acknowledged + 20 }));
-    return cluster.waitWithRemedies('each writer writes', () =>
-      goals.every(({ writer, expected }) => writer.acknowledged >= expected),
-    );
+    const isDone = () => goals.every(({ writer, expected }) => writer.acknowledged >= expected);
+    return cluster.waitWithRemedies('each writer writes', isDone).catch((cause) => {
+      const missing = Object.entries(writers).map(([name, { acknowledged, tally, faults }], n) => {
+        const more = acknowledged - (goals[n]?.expected ?? 0) + 20;
+        return `${name}: ${more} more, ${JSON.stringify(tally.counts)} ${faults.slice(0, 3)}`;
+      });
+      throw new Error(`Not each writer writes: ${missing.join('; ')}`, { cause });
+    });
   };
   await everyWriterWrites();
   const rounds = Object.keys(faults).flatMap((fault) => Array.from({ length: ROUNDS }, () => fault));

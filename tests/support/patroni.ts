@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterFile } from './cleanup.ts';
 import { connectWithoutDeadline, testFolder } from './database.ts';
 import { freePorts } from './ports.ts';
@@ -30,6 +31,18 @@ export function missingPrograms(): string {
   if (!fs.existsSync('/usr/lib/postgresql/15/bin/postgres')) missing.push(['postgres', 'postgresql-15']);
   if (process.getuid?.() !== 0) return 'run it as root, which starts the programs as the user postgres';
   return missing.length > 0 ? `install ${missing.map(([, debianPackage]) => debianPackage).join(', ')}` : '';
+}
+
+/** Whether the installed Patroni is older than this version. */
+export function isPatroniBefore(...version: [major: number, minor: number, patch: number]): boolean {
+  const { stdout } = spawnSync('patroni', ['--version'], { encoding: 'utf8' });
+  const installed =
+    /(\d+)\.(\d+)\.(\d+)/
+      .exec(stdout ?? '')
+      ?.slice(1)
+      .map(Number) ?? version;
+  const differing = version.findIndex((part, n) => part !== installed[n]);
+  return differing >= 0 && (installed[differing] as number) < (version[differing] as number);
 }
 
 /** Reads a sample from deploy/patroni and replaces the values that differ on this machine. */
@@ -168,6 +181,24 @@ export async function startPatroni() {
     for (const member of members) if (await member.isPrimary()) return member;
     return undefined;
   };
+  /** Patroni also prints a stack trace for each health check of HAProxy, which closes its connection early. */
+  const isEvent = (line: string) => /\b(INFO|ERROR|LOG|FATAL): /.test(line);
+  /** Describes what a server knows about replication, for the error after a timeout. */
+  const describeReplication = async ({ name, port, api }: { name: string; port: number; api: number }) => {
+    const sql = connectWithoutDeadline({ url: `postgres://postgres:change-me@127.0.0.1:${port}/postgres` });
+    const state = await Promise.race([
+      sql`
+        select pg_is_in_recovery() as standby, current_setting('synchronous_standby_names') as synchronous,
+          (select json_agg(json_build_array(application_name, state, sync_state)) from pg_stat_replication) as replication,
+          (select json_object_agg(wait, n) from (
+            select coalesce(wait_event, 'none') as wait, count(*) as n from pg_stat_activity
+            where backend_type = 'client backend' group by 1) as waits) as clients`.catch(String),
+      setTimeout(10_000, 'no response', { ref: false }),
+    ]);
+    void sql.end({ timeout: 0 });
+    const cluster = await readJson(`http://127.0.0.1:${api}/cluster`);
+    return `${name}: ${JSON.stringify(state)}, cluster: ${JSON.stringify(cluster)}`;
+  };
   const countRejected = () => readLog().split('Synchronous replication key updated by someone else').length;
   /** Switches synchronous replication off and on, so that Patroni discards what etcd knows about the synchronous standby. */
   const resetSynchronousMode = async ({ api }: { api: number }) => {
@@ -202,9 +233,10 @@ export async function startPatroni() {
       before = countRejected();
       return false;
     };
-    await waitFor(what, check).catch((cause) => {
-      const log = readLog().split('\n').slice(-60).join('\n');
-      throw new Error(`Never happened: ${what}. The end of Patroni's log:\n${log}`, { cause });
+    await waitFor(what, check).catch(async (cause) => {
+      const states = await Promise.all(members.map(describeReplication));
+      const log = readLog().split('\n').filter(isEvent).slice(-60).join('\n');
+      throw new Error(`Never happened: ${what}.\n${states.join('\n')}\nThe end of Patroni's log:\n${log}`, { cause });
     });
   };
   const waitForStandby = () => waitWithRemedies('there is a primary and a synchronous standby', isSynchronous);
