@@ -73,7 +73,7 @@ test('repeated reads as of one moment are equal during concurrent writes', async
   };
   const writers = [1, 2, 3, 4].map(() => write(admin));
   const first: { path: string; text: string }[] = [];
-  await runConcurrently(3, scale(12, 600), async () => {
+  await runConcurrently(3, scale(12, 400), async () => {
     const time = await databaseTime(service);
     const path = `${dept}/${pick(['tree?', 'list?pageSize=500&', '0/children?', `${pick(ids)}?`])}asOf=${time}`;
     first.push({ path, text: (await admin.get(path)).text });

@@ -66,7 +66,7 @@ test('uses of several pools on one path neither deadlock nor exceed any of them,
   const clients = [upper, lower, leaf, there(upper), there(lower), there(leaf)];
   const tally = new Tally();
   let moves = 0;
-  await runConcurrently(24, scale(80, 3_000), async (n) => {
+  await runConcurrently(24, scale(80, 2_000), async (n) => {
     if (n % 40 === 39) {
       const tenantParent = moves++ % 2 ? lower.tenantId : other.tenantId;
       expectOk(await root.patch(`${TENANTS}/${leaf.id}`, { tenantParent }));
@@ -107,7 +107,7 @@ test('sums by day stay exact while uses are counted, confirmed and refunded at t
   const recordUse = (client: Client, { code, data }: Awaited<ReturnType<typeof consume>>) => {
     if (code === 200) uses.push({ client, path: `${QUOTAS}/uses/${data.useId}/refund` });
   };
-  await runConcurrently(24, scale(150, 2_500), async () => {
+  await runConcurrently(24, scale(150, 1_800), async () => {
     const [use] = below(3) === 0 ? uses.splice(below(uses.length), 1) : [];
     if (use) {
       const refunds = await Promise.all([use.client.post(use.path), there(use.client).post(use.path)]);
@@ -144,7 +144,7 @@ test('an amount whose reservation expires while it is confirmed is used at most 
   await put(above, 'calls', { total: 5, pooled: true });
   await put(admin, 'calls', { total: 5 });
   const tally = new Tally();
-  for (let round = 0; round < scale(10, 300); round++) {
+  for (let round = 0; round < scale(10, 200); round++) {
     const start = Date.now();
     clock = () => new Date(start);
     const { data } = await admin.post(`${QUOTAS}/reserve`, { quota: 'calls', amount: 5, seconds: 1 });

@@ -70,7 +70,7 @@ for (let n = 0; n < scale(2, 12); n++) {
 }
 
 test('random requests of many tenants through two connections return no rows of other tenants', async (t) => {
-  const count = scale(160, 20_000);
+  const count = scale(160, 15_000);
   const { below, pick } = seededRandom(firstSeed);
   const tally = new Tally();
   const marks = new Map(all.map((each) => [each.mark, each]));
