@@ -151,8 +151,8 @@ function recordOf({ method, routeOptions, params, body, token }: FastifyRequest)
   const path = (routeOptions.url ?? '').split('/', 3).join('/');
   if (method === 'POST') {
     const { externalId } = { ...(body as object) } as Record<string, unknown>;
-    // A creation may wait for an import that has inserted the same external id. All creations with external ids count as one
-    // record, so that waiting ones do not take all write slots of the tenant.
+    // A creation may wait for an import that has inserted the same external id. All creations of single records with external
+    // ids count as one record, so that waiting ones do not take all write slots of the tenant.
     return externalId == null ? undefined : `${path} with external id`;
   }
   // The caller's own account. Without the user, all password changes of a tenant would count as one record.

@@ -11,11 +11,16 @@ const LEVELS = 4;
 const environment = { BANYAN_DEPARTMENT_LEVELS: String(LEVELS), BANYAN_TENANT_LEVELS: String(LEVELS) };
 /** What the service awaits before it inserts a department. */
 let beforeInsert = async () => {};
+/** What the service awaits before it restores departments. */
+let beforeRestore = async () => {};
 /** How many statements have inserted or restored departments. A transaction that is retried adds to it again. */
 let writes = 0;
 const service = await startService(environment, {
   wrapDatabase: (db) => {
-    const counted = runBeforeStatement("set del_flag = '0'", async () => void writes++)(db);
+    const counted = runBeforeStatement("set del_flag = '0'", async () => {
+      writes++;
+      await beforeRestore();
+    })(db);
     return runBeforeStatement('insert into departments', async () => {
       writes++;
       await beforeInsert();
@@ -126,6 +131,29 @@ test('a restore waits for a creation with the same external id, without a deadlo
   expectOk(creating);
   expectError(restoring, 409, 'EXTERNAL_ID_TAKEN');
   assert.equal(writes, 2);
+});
+
+test('departments are created while others without external ids are being restored', async () => {
+  const admin = await service.createTenant();
+  const parentId = await admin.createDepartment();
+  const deleted = await admin.createDepartment();
+  await admin.delete(`${DEPTS}/${deleted}`);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let held = false;
+  beforeRestore = async () => {
+    held = true;
+    await released;
+  };
+  const restoring = admin.post(`${DEPTS}/${deleted}/restore`);
+  await waitFor('the restore is about to write', () => held);
+  const created = await admin.post(DEPTS, { parentId });
+  beforeRestore = async () => {};
+  release();
+  expectOk(created);
+  expectOk(await restoring);
 });
 
 test('concurrent bulk creations of the same external ids in opposite order do not deadlock', async () => {

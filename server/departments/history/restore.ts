@@ -45,8 +45,9 @@ export async function restoreDepartment(
     if (parent.status !== '0') throw apiError('PARENT_DISABLED');
   }
   const parents = new Map([...subtree].map((id) => [id, found.get(id)?.parentId ?? null]));
-  // Take this lock before the external ids are entered, as creations do: in another order, both could deadlock.
-  await lockLevels(tx, tenantId);
+  // Take this lock before external ids are entered, as creations do: in another order, both could deadlock.
+  if (locked.some(({ externalId, deptId }) => externalId !== null && subtree.has(deptId)))
+    await lockLevels(tx, tenantId);
   await markRestored(tx, tenantId, parents.set(deptId, parentId), userName).catch(rethrowAsExternalIdTaken);
   await assertSubtreesNotTooDeep(tx, tenantId, [deptId], maxLevels);
   if (parentId !== dept.parentId) await bumpTreeVersion(tx, tenantId);

@@ -45,7 +45,7 @@ export async function revertDepartments(
   }
 
   // Before external ids are entered, as in restoreDepartment.
-  if (deleted.length + moved.length + updated.length > 0) await lockLevels(tx, tenantId);
+  if (reverts.some(entersExternalId)) await lockLevels(tx, tenantId);
   if (created.length > 0) {
     await markDeleted(tx, tenantId, created, userName);
     // Any remaining children and members were added by other requests.
@@ -80,6 +80,13 @@ export async function revertDepartments(
     }));
     await updateMany(tx, tenantId, userName, rows).catch(rethrowAsExternalIdTaken);
   }
+}
+
+/** Whether a revert gives a department an external id that it does not have now. */
+function entersExternalId({ from, to }: RecordRevert): boolean {
+  if (!to) return false;
+  const [now, then] = [from && department.fromStored(from), department.fromStored(to)];
+  return then.externalId !== null && (now?.externalId !== then.externalId || now.source !== then.source);
 }
 
 const parentIn = (row: StoredRow): string | null => toParentId(storedParent(row));
