@@ -1,18 +1,37 @@
 import type { Tx } from '../../db/driver.ts';
 import { forceCustomPlans } from '../../db/planner.ts';
+import { apiError } from '../http/errors.ts';
+import { createSlices } from '../http/slices.ts';
 import { encodePath } from '../spreadsheets/path.ts';
 import { cleanName } from '../spreadsheets/text.ts';
 import { findByNames } from './queries.ts';
 
+/** How many places the paths of a file may name. A file of 100,000 departments names about as many. */
+const MAX_PLACES = 300_000;
+
+const NO_CHILDREN: ReadonlyMap<string, PathNode> = new Map();
+
 /** A place in the tree that a path names, whether or not a department is there. */
-export interface PathNode {
-  /** The names as they were written, from the top down. */
-  names: readonly string[];
+export class PathNode {
+  /** As it was written. */
+  readonly name: string;
   /** null: the parent of the top level. */
-  parent: PathNode | null;
-  children: Map<string, PathNode>;
+  readonly parent: PathNode | null;
+  children: ReadonlyMap<string, PathNode> = NO_CHILDREN;
   /** The departments at this place: siblings may share a name. */
-  deptIds: readonly (string | null)[];
+  deptIds: readonly (string | null)[] = [];
+
+  constructor(name: string, parent: PathNode | null) {
+    this.name = name;
+    this.parent = parent;
+  }
+
+  /** The names from the top down. They are not stored: a file may name places that are a thousand levels deep. */
+  get names(): string[] {
+    const names: string[] = [];
+    for (let node: PathNode = this; node.parent; node = node.parent) names.push(node.name);
+    return names.reverse();
+  }
 }
 
 /** A path as errors show it, without spaces around it. */
@@ -20,17 +39,24 @@ export const showPath = (names: readonly string[]): string => cleanName(encodePa
 
 /** Finds departments by their paths, with one or two statements for each level. */
 export class PathTree {
-  readonly root: PathNode = { names: [], parent: null, children: new Map(), deptIds: [null] };
+  readonly root = new PathNode('', null);
+  #places = 0;
 
-  /** Returns the place of a path. Spaces around the names don't matter. */
+  constructor() {
+    this.root.deptIds = [null];
+  }
+
+  /** Returns the place of a path. Spaces around the names don't matter. Throws if the paths name too many places. */
   add(names: readonly string[]): PathNode {
     let node = this.root;
-    for (const [n, name] of names.entries()) {
+    for (const name of names) {
       const key = cleanName(name);
       let child = node.children.get(key);
       if (!child) {
-        child = { names: names.slice(0, n + 1), parent: node, children: new Map(), deptIds: [] };
-        node.children.set(key, child);
+        if (++this.#places > MAX_PLACES) throw apiError('FILE_UNREADABLE', { problem: tooManyPlaces });
+        child = new PathNode(name, node);
+        if (node.children === NO_CHILDREN) node.children = new Map();
+        (node.children as Map<string, PathNode>).set(key, child);
       }
       node = child;
     }
@@ -40,30 +66,41 @@ export class PathTree {
   /** Finds the departments at all places. */
   async resolve(tx: Tx, tenantId: string): Promise<void> {
     await forceCustomPlans(tx);
+    const pause = createSlices();
     for (let level = [this.root]; level.length > 0; ) {
       const parents = level.filter(({ deptIds, children }) => deptIds.length > 0 && children.size > 0);
       const names = new Set<string>();
-      for (const { children } of parents) {
-        for (const [key, { names: written }] of children) names.add(key).add(written.at(-1) as string);
+      const placeOf = new Map<string | null, PathNode>();
+      for (const parent of parents) {
+        for (const id of parent.deptIds) placeOf.set(id, parent);
+        for (const [key, { name }] of parent.children) names.add(key).add(name);
+        await pause();
       }
-      const parentIds = parents.flatMap(({ deptIds }) => deptIds.filter((id) => id !== null));
+      const parentIds = [...placeOf.keys()].filter((id) => id !== null);
       const found = [
         ...(level[0] === this.root ? await findByNames(tx, tenantId, 'top', [...names]) : []),
         ...(parentIds.length > 0 ? await findByNames(tx, tenantId, parentIds, [...names]) : []),
       ];
-      const byPlace = new Map<string, { deptId: string; deptName: string }[]>();
+      const candidates = new Map<PathNode, { deptId: string; deptName: string }[]>();
       for (const { deptId, parentId, deptName } of found) {
-        const key = `${parentId} ${cleanName(deptName)}`;
-        byPlace.set(key, [...(byPlace.get(key) ?? []), { deptId, deptName }]);
+        const place = placeOf.get(parentId)?.children.get(cleanName(deptName));
+        if (place)
+          candidates
+            .set(place, candidates.get(place) ?? [])
+            .get(place)
+            ?.push({ deptId, deptName });
+        await pause();
       }
-      for (const { deptIds, children } of parents) {
-        for (const [key, child] of children) {
-          const candidates = deptIds.flatMap((id) => byPlace.get(`${id} ${key}`) ?? []);
-          const exact = candidates.filter(({ deptName }) => deptName === child.names.at(-1));
-          child.deptIds = (exact.length > 0 ? exact : candidates).map(({ deptId }) => deptId);
-        }
+      for (const [place, depts] of candidates) {
+        const exact = depts.filter(({ deptName }) => deptName === place.name);
+        place.deptIds = (exact.length > 0 ? exact : depts).map(({ deptId }) => deptId);
       }
       level = parents.flatMap(({ children }) => [...children.values()]);
     }
   }
 }
+
+const tooManyPlaces = {
+  zh: `其中的路径包含的部门超过 ${MAX_PLACES} 个，请拆分文件后重试`,
+  en: `its paths name more than ${MAX_PLACES} departments. Split it`,
+};

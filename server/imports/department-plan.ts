@@ -264,7 +264,7 @@ function valuesOf(
   dept: StoredDepartment | undefined,
 ): DepartmentValues {
   const own = dept ? department.pick(dept) : department.withDefaults({});
-  const named = place ? cleanName(place.names.at(-1) as string) : undefined;
+  const named = place ? cleanName(place.name) : undefined;
   const deptName = named === undefined || (dept && cleanName(dept.deptName) === named) ? {} : { deptName: named };
   // An exported file has the name of the user who leads the department. Keep the link to that user instead of storing the name.
   const kept = dept && values.leader === dept.shownLeader ? { leader: own.leader } : {};

@@ -29,6 +29,8 @@ export interface Table {
 const MAX_ROWS_ABOVE = 20;
 /** A header may extend over several rows, with the names of groups of columns above. */
 const MAX_HEADER_ROWS = 3;
+/** Longer cells are no headers. */
+const MAX_HEADER_LENGTH = 200;
 
 /**
  * Finds the header row, and the columns that it names. Without a header row the columns are in the order of the template. At
@@ -128,10 +130,13 @@ function assertNotRepeated<Row>(
   all: readonly FoundColumn<Row>[],
   rows: readonly SheetRow[],
 ): void {
-  for (const other of repeatedAt) {
-    // A lower row of the header gives this column a name of its own.
-    if (all.some((each) => each.index === other)) continue;
-    if (rows.every(({ cells }) => textAt(cells, index) === textAt(cells, other))) continue;
+  // A lower row of the header may give such a column a name of its own.
+  const others = repeatedAt.filter((other) => all.every((each) => each.index !== other));
+  if (others.length === 0) return;
+  for (const { cells } of rows) {
+    const own = textAt(cells, index);
+    const other = others.find((each) => textAt(cells, each) !== own);
+    if (other === undefined) continue;
     const [a, b] = [letterOf(index), letterOf(other)];
     throw apiError('FILE_UNREADABLE', {
       problem: {
@@ -149,6 +154,8 @@ function assertNotRepeated<Row>(
 function knownColumns<Row>(cells: readonly SheetCell[], columns: readonly Column<Row>[]): FoundColumn<Row>[] {
   const unique = new Map<string, FoundColumn<Row>>();
   for (const [index, cell] of cells.entries()) {
+    // Errors show the header.
+    if (textOf(cell).length > MAX_HEADER_LENGTH) continue;
     const text = textOf(cell).trim();
     const column = text === '' ? undefined : columnOfHeader(columns, text);
     if (!column) continue;

@@ -141,18 +141,24 @@ async function readRows(table: Table, errors: ImportErrors) {
     const check = <T>(key: string, read: () => T) => errors.check(n, key, read);
     const cells = readCells(row, readers, headerOf, check);
     const { userName, deptPath, deptPaths, roles, source, externalId, ...values } = cells;
-    const placeOf = (path: string, key: string) => paths.add(readNames(path, headerOf(key)));
-    const main = deptPath === undefined ? undefined : check('deptPath', () => placeOf(deptPath, 'deptPath'));
+    const main =
+      deptPath === undefined ? undefined : check('deptPath', () => readNames(deptPath, headerOf('deptPath')));
     const further =
       deptPaths === undefined
         ? undefined
         : check('deptPaths', () => {
             const listed = splitPaths(deptPaths).filter((path) => path.trim() !== '');
             if (listed.length > MAX_FURTHER) throw tooMany(headerOf('deptPaths'));
-            return listed.map((path) => placeOf(path, 'deptPaths'));
+            return listed.map((path) => readNames(path, headerOf('deptPaths')));
           });
     const administrator = roles === undefined ? undefined : roles === 'admin';
-    const input: UserRowInput = { userName, main, further, values, administrator };
+    const input: UserRowInput = {
+      userName,
+      main: main && paths.add(main),
+      further: further?.map((names) => paths.add(names)),
+      values,
+      administrator,
+    };
     if ((source === undefined) !== (externalId === undefined) && !errors.has(n)) {
       const missing = source === undefined ? 'source' : 'externalId';
       errors.add(n, missing, apiError('FIELD_REQUIRED', { field: headerOf(missing) }));

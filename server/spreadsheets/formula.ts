@@ -6,10 +6,12 @@
 /** How formulas begin. Full-width characters count too: some input methods and programs treat them alike. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 /** A phone number or a number: without letters and operators other than minus signs, it calls nothing and refers to nothing. */
-const PLAIN_NUMBER = /^[+-][\d ().-]*\d[\d ().-]*$/;
+const PLAIN_NUMBER = /^[+-][\d ().-]+$/;
+
+const isPlainNumber = (text: string): boolean => PLAIN_NUMBER.test(text) && /\d/.test(text);
 
 // Texts that begin with quotes before a formula get a further quote, so that decoding restores theirs.
-const needsQuote = (text: string): boolean => FORMULA.test(text) && !PLAIN_NUMBER.test(text.replace(/^'+/, ''));
+const needsQuote = (text: string): boolean => FORMULA.test(text) && !isPlainNumber(text.replace(/^'+/, ''));
 
 export const encodeFormula = (text: string): string => (needsQuote(text) ? `'${text}` : text);
 

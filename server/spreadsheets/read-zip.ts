@@ -19,6 +19,8 @@ export interface ZipEntry {
   size: number;
   /** The position of its local header. */
   offset: number;
+  /** The position of its name in the directory. */
+  nameAt: number;
 }
 
 /**
@@ -30,10 +32,11 @@ export function readDirectory(bytes: Uint8Array): ZipEntry[] {
   const end = findEndOfDirectory(view);
   const entries = view.getUint16(end + 10, true);
   let position = view.getUint32(end + 16, true);
-  // Zip64 has other fields for these, and no workbook within the limits needs it.
-  if (entries > MAX_ENTRIES || position === 0xffffffff) throw new ReadError('tooLarge');
+  // With one of these values, a zip64 directory counts instead. No workbook within the limits needs it.
+  const isZip64 = entries === 0xffff || position === 0xffffffff || view.getUint32(end + 12, true) === 0xffffffff;
+  if (isZip64 || entries > MAX_ENTRIES) throw new ReadError('tooLarge');
   let unpacked = 0;
-  const found: ZipEntry[] = [];
+  const found = new Map<string, ZipEntry>();
   for (let n = 0; n < entries; n++) {
     if (position + 46 > bytes.length || view.getUint32(position, true) !== DIRECTORY_ENTRY)
       throw new ReadError('damaged');
@@ -48,10 +51,27 @@ export function readDirectory(bytes: Uint8Array): ZipEntry[] {
     if (unpacked > MAX_UNPACKED) throw new ReadError('tooLarge');
     const nameLength = view.getUint16(position + 28, true);
     const name = Buffer.from(bytes.subarray(position + 46, position + 46 + nameLength)).toString('utf8');
-    found.push({ name, method, packedSize, size, offset: view.getUint32(position + 42, true) });
+    // Programs differ in which of several entries with the same name they read.
+    if (found.has(name)) throw new ReadError('damaged');
+    found.set(name, {
+      name,
+      method,
+      packedSize,
+      size,
+      offset: view.getUint32(position + 42, true),
+      nameAt: position + 46,
+    });
     position += 46 + nameLength + view.getUint16(position + 30, true) + view.getUint16(position + 32, true);
   }
-  return found;
+  return [...found.values()];
+}
+
+/** Returns a copy of a zip file in which no entry has the name of these entries. */
+export function hideEntries(bytes: Uint8Array, entries: readonly ZipEntry[]): Uint8Array {
+  const copy = new Uint8Array(bytes);
+  // NUL is in no name that a workbook refers to.
+  for (const { nameAt } of entries) copy[nameAt] = 0;
+  return copy;
 }
 
 /** Unpacks an entry of a zip file. Throws if it is longer than the directory states. */
