@@ -9,7 +9,7 @@ export const readTenantState = async (tx: Tx, tenantId: string): Promise<TenantS
 };
 
 /** The top-level tenant of each tenant: its ancestor directly below 000000. For load shedding; callers never see it. */
-export const readTopLevelTenants = async (sql: Sql, tenantIds: string[]): Promise<Map<string, string>> => {
+export const readTopLevelTenants = async (sql: Sql | Tx, tenantIds: string[]): Promise<Map<string, string>> => {
   const rows = await sql<{ tenantId: string; topLevel: string }[]>`
     select tenant_id as "tenantId", top_level as "topLevel" from top_level_tenants(${tenantIds}::text[])`;
   return new Map(rows.map(({ tenantId, topLevel }) => [tenantId, topLevel]));

@@ -2,6 +2,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { readInRequestedTenant } from '../access/requested-tenant.ts';
+import { readTopLevelTenants } from '../auth/tenant-state.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { apiError, type ErrorCode } from '../http/errors.ts';
@@ -97,16 +98,21 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
       async (request, reply) => {
         if (request.query.report && request.query.mode === 'apply') throw invalid('report', 'onlyWithPreview');
         // The file is large, so check the caller's permission and access to the tenant before reading it.
-        await readInRequestedTenant(db, request, async () => {});
-        return limit(request, reply, () => handle(importer, request, reply)) as never;
+        const { tenantId } = request.token;
+        const topLevel = await readInRequestedTenant(
+          db,
+          request,
+          async (tx) => (await readTopLevelTenants(tx, [tenantId])).get(tenantId) ?? tenantId,
+        );
+        return limit(request, reply, topLevel, () => handle(importer, topLevel, request, reply)) as never;
       },
     );
   }
 
-  async function handle(importer: Importer, request: ImportRequest, reply: FastifyReply) {
+  async function handle(importer: Importer, topLevel: string, request: ImportRequest, reply: FastifyReply) {
     const { mode, report } = request.query;
     const bytes = await receiveFile(request, reply);
-    const table = toTable(await readSpreadsheet(bytes), importer.sheet.columns, importer.keys);
+    const table = toTable(await readSpreadsheet(bytes, topLevel), importer.sheet.columns, importer.keys);
     const language = languageOf(request.headers);
     if (mode === 'apply') {
       const envelope = await respondWithProgress(request, reply, config, async (progress) => {
@@ -119,7 +125,7 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
     }
     const plan = await readInRequestedTenant(db, request, (tx, caller) => importer.plan(tx, caller, table));
     if (!report) return sendJson(reply, ok(showPreview(plan, table, language)));
-    const file = await reportErrors(bytes, toReport(plan, table, report, language));
+    const file = await reportErrors(bytes, toReport(plan, table, report, language), topLevel);
     return reply.headers(fileHeaders(ERROR_REPORT, report, language)).send(Buffer.from(file));
   }
 }

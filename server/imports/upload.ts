@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode } from '../../db/errors.ts';
 import { KeyedSemaphore } from '../../db/semaphore.ts';
 import { ApiError, apiError } from '../http/errors.ts';
+import { FairSlots } from '../http/fair-slots.ts';
 import { queueTimeout } from '../http/streaming.ts';
 import { receiveUpload } from '../http/uploads.ts';
 
@@ -57,22 +58,23 @@ function rethrow(error: unknown): never {
 /** How many imports a process works on at the same time: each holds its file, and then its rows, in memory. */
 const MAX_IN_PROGRESS = 16;
 
-/** Lets a tenant import one file at a time. Its further imports wait for a while, and take no slots from other tenants. */
+/**
+ * Lets a tenant import one file at a time; its further imports wait for a while. The tenants below one top-level tenant share
+ * what one of them may have, so that they leave slots for others.
+ */
 export function createImportLimit() {
   const perTenant = new KeyedSemaphore(1);
-  let inProgress = 0;
-  return <T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> =>
-    perTenant.run(
-      request.token.tenantId,
+  const slots = new FairSlots(MAX_IN_PROGRESS);
+  return <T>(request: FastifyRequest, reply: FastifyReply, topLevel: string, work: () => Promise<T>): Promise<T> => {
+    const { tenantId } = request.token;
+    return perTenant.run(
+      tenantId,
       async () => {
-        if (inProgress >= MAX_IN_PROGRESS) throw apiError('TOO_BUSY');
-        inProgress++;
-        try {
-          return await work();
-        } finally {
-          inProgress--;
-        }
+        const release = slots.take([...new Set(['000000', topLevel, tenantId])]);
+        if (!release) throw apiError('TOO_BUSY');
+        return work().finally(release);
       },
       queueTimeout(reply),
     );
+  };
 }

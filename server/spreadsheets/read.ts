@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { Semaphore } from '../../db/semaphore.ts';
+import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
 import { apiError } from '../http/errors.ts';
 import type { ReadProblem } from './read-error.ts';
 import type { WorkerMessage, WorkerTask } from './read-worker.ts';
@@ -16,57 +16,72 @@ const defaultReadLimits: ReadLimits = { readMs: 60_000, heapMegabytes: 1_024 };
 
 /** How many files a process reads at the same time: each takes a CPU and up to `heapMegabytes`. */
 const reading = new Semaphore(2);
+/** Files of one owner wait for each other, so that the files of one tenant do not take all of these places for a long time. */
+const perOwner = new KeyedSemaphore(1);
 
 /** Reads a spreadsheet: xlsx, or CSV in UTF-8, UTF-16 or GBK. Rows without content are left out. */
-export async function readSpreadsheet(bytes: Uint8Array, limits = defaultReadLimits): Promise<SheetRow[]> {
+export async function readSpreadsheet(
+  bytes: Uint8Array,
+  owner: string,
+  limits = defaultReadLimits,
+): Promise<SheetRow[]> {
   const rows: SheetRow[] = [];
-  await runWorker({ bytes }, limits, (message) => {
+  await runWorker({ bytes }, owner, limits, (message) => {
     if ('rows' in message) for (const row of message.rows) rows.push(row);
   });
   return rows;
 }
 
 /** Returns the file with a further column for its errors. */
-export async function reportErrors(bytes: Uint8Array, report: Report, limits = defaultReadLimits): Promise<Uint8Array> {
+export async function reportErrors(
+  bytes: Uint8Array,
+  report: Report,
+  owner: string,
+  limits = defaultReadLimits,
+): Promise<Uint8Array> {
   let file: Uint8Array | undefined;
-  await runWorker({ bytes, report }, limits, (message) => {
+  await runWorker({ bytes, report }, owner, limits, (message) => {
     if ('file' in message) ({ file } = message);
   });
   return file as Uint8Array;
 }
 
-const runWorker = (workerData: WorkerTask, limits: ReadLimits, receive: (message: WorkerMessage) => void) =>
-  reading.run(
-    () =>
-      new Promise<void>((resolve, reject) => {
-        const worker = new Worker(new URL('./read-worker.js', import.meta.url), {
-          workerData,
-          resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes },
-        });
-        let settled = false;
-        const settle = (problem?: ReadProblem, row?: number) => {
-          if (settled) return;
-          settled = true;
-          clearTimeout(timer);
-          void worker.terminate();
-          if (problem) reject(readError(problem, row));
-          else resolve();
-        };
-        const timer = setTimeout(() => settle('slow'), limits.readMs);
-        worker.on('message', (message: WorkerMessage) => {
-          if ('problem' in message) settle(message.problem, message.row);
-          else if ('done' in message) settle();
-          else if (!settled) {
-            receive(message);
-            // The worker sends the next piece after other requests have had their turn.
-            setImmediate(() => worker.postMessage('received'));
-          }
-        });
-        // It has used up its memory.
-        worker.on('error', () => settle('tooLarge'));
-        worker.on('exit', () => settle('damaged'));
-      }),
-  );
+const runWorker = (
+  workerData: WorkerTask,
+  owner: string,
+  limits: ReadLimits,
+  receive: (message: WorkerMessage) => void,
+): Promise<void> => perOwner.run(owner, () => reading.run(() => startWorker(workerData, limits, receive)));
+
+const startWorker = (workerData: WorkerTask, limits: ReadLimits, receive: (message: WorkerMessage) => void) =>
+  new Promise<void>((resolve, reject) => {
+    const worker = new Worker(new URL('./read-worker.js', import.meta.url), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes },
+    });
+    let settled = false;
+    const settle = (problem?: ReadProblem, row?: number) => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      void worker.terminate();
+      if (problem) reject(readError(problem, row));
+      else resolve();
+    };
+    const timer = setTimeout(() => settle('slow'), limits.readMs);
+    worker.on('message', (message: WorkerMessage) => {
+      if ('problem' in message) settle(message.problem, message.row);
+      else if ('done' in message) settle();
+      else if (!settled) {
+        receive(message);
+        // The worker sends the next piece after other requests have had their turn.
+        setImmediate(() => worker.postMessage('received'));
+      }
+    });
+    // It has used up its memory.
+    worker.on('error', () => settle('tooLarge'));
+    worker.on('exit', () => settle('damaged'));
+  });
 
 function readError(problem: ReadProblem, row = 0) {
   if (problem === 'rows') return apiError('TOO_MANY_ROWS', { limit: MAX_ROWS });

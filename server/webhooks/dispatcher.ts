@@ -6,12 +6,12 @@ import { errorCode } from '../../db/errors.ts';
 import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
 import { writeOutsideQueue } from '../../db/tenant-scope.ts';
 import type { App } from '../context.ts';
+import { FairSlots } from '../http/fair-slots.ts';
 import type { LedgerResources } from '../ledger/resources.ts';
 import { assignPositions, lastSubtreePosition } from '../ledger/subtree-feed.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ResolveTarget } from './addresses.ts';
 import { type DueWebhook, findDueWebhooks, markSubtreeWebhooksDue, type WebhookKey } from './dispatch-queries.ts';
-import { FairSlots } from './fair-slots.ts';
 import {
   type Attempt,
   acquireLease,

@@ -71,7 +71,7 @@ const expectRejected = async (file: Buffer, reason: string, problem = /./) => {
 };
 
 test('the rebuilt workbook that these tests use is valid', async () => {
-  const rows = await readSpreadsheet(await withSheet(sheetOf(row(1, '部门路径') + row(2, '总部'))));
+  const rows = await readSpreadsheet(await withSheet(sheetOf(row(1, '部门路径') + row(2, '总部'))), '');
   assert.deepEqual(
     rows.map(({ cells }) => cells[0]),
     ['部门路径', '总部'],
@@ -96,7 +96,7 @@ test('entities of a document type declaration are neither resolved nor expanded'
   const declaration = '<!DOCTYPE worksheet [<!ENTITY a "expanded"><!ENTITY b SYSTEM "file:///etc/passwd">]>';
   const sheet = String(sheetOf(row(1, '部门路径') + row(2, '&a;') + row(3, '&b;')));
   const workbook = await withSheet(Buffer.from(sheet.replace('?>', `?>${declaration}`)));
-  const rows = await readSpreadsheet(workbook).catch((error) => {
+  const rows = await readSpreadsheet(workbook, '').catch((error) => {
     assert.equal(error.code, 'FILE_UNREADABLE');
     return [];
   });
@@ -159,7 +159,7 @@ test('a sheet with more than 200 columns is rejected; cells with only spaces far
   const path = '<c r="A2" t="inlineStr"><is><t>a</t></is></c>';
   const blank = '<c r="XFD2" t="inlineStr"><is><t xml:space="preserve"> </t></is></c>';
   const file = await withSheet(sheetOf(`${row(1, '部门路径')}<row r="2">${path}${blank}</row>`));
-  const rows = await readSpreadsheet(file);
+  const rows = await readSpreadsheet(file, '');
   assert.deepEqual(rows, [
     { row: 1, cells: ['部门路径'] },
     { row: 2, cells: ['a'] },
@@ -168,8 +168,8 @@ test('a sheet with more than 200 columns is rejected; cells with only spaces far
 
 test('a file that takes too long or too much memory ends its worker, not the service', async () => {
   const file = await withSheet(sheetOf(Array.from({ length: 40_000 }, (_, n) => row(n + 1, `a${n}`)).join('')));
-  await assert.rejects(readSpreadsheet(file, { readMs: 1, heapMegabytes: 512 }), { code: 'FILE_UNREADABLE' });
-  await assert.rejects(readSpreadsheet(file, { readMs: 60_000, heapMegabytes: 16 }), { code: 'FILE_UNREADABLE' });
+  await assert.rejects(readSpreadsheet(file, '', { readMs: 1, heapMegabytes: 512 }), { code: 'FILE_UNREADABLE' });
+  await assert.rejects(readSpreadsheet(file, '', { readMs: 60_000, heapMegabytes: 16 }), { code: 'FILE_UNREADABLE' });
   assert.equal((await importFile(tenant, 'dept', 'preview', csv([['部门路径'], ['a']]))).code, 200);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../../db/connect.ts';
-import { FairSlots } from '../../server/webhooks/fair-slots.ts';
+import { FairSlots } from '../../server/http/fair-slots.ts';
 import { connectAsService } from '../support/cost.ts';
 import { takeRecentLog } from '../support/logs.ts';
 import { Receiver } from '../support/receiver.ts';

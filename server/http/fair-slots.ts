@@ -9,7 +9,7 @@ const newSubtree = (): Subtree => ({ used: 0, children: new Map() });
 /**
  * A number of slots that the subtrees of the tenant tree share. At every level of the tree, a subtree may hold at most two
  * thirds of the sum of its own slots and the free slots of that level. So however many tenants an administrator creates below
- * their own, and however long their receivers take, the next tenant of another subtree finds a free slot.
+ * their own, and however long their work takes, the next tenant of another subtree finds a free slot.
  */
 export class FairSlots {
   private readonly limit: number;
