@@ -1,6 +1,7 @@
 import http, { type IncomingMessage, type RequestListener } from 'node:http';
 import type { Timing } from '../timing.ts';
 import type { Connections } from './connections.ts';
+import { MergingRequest } from './merging-request.ts';
 import { TrackedResponse } from './tracked-response.ts';
 
 /** Large enough for ten thousand ids in a path, so that they get the error that says there are too many. */
@@ -14,6 +15,7 @@ export function createServer(
 ) {
   const server = http.createServer<typeof IncomingMessage, typeof TrackedResponse>(
     {
+      IncomingMessage: MergingRequest,
       ServerResponse: TrackedResponse,
       maxHeaderSize: HEADER_LIMIT,
       keepAliveTimeout: 72_000,

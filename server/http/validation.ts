@@ -155,23 +155,49 @@ function isEmpty(input: unknown): boolean {
   return true;
 }
 
-/** Finds the first text that PostgreSQL cannot store: one with NUL or an unpaired surrogate. */
+/** An object or array whose values are being searched. */
+interface Searched {
+  values: Readonly<Record<string | number, unknown>>;
+  /** undefined: an array. */
+  keys: readonly string[] | undefined;
+  length: number;
+  next: number;
+}
+
+/**
+ * Finds the first text that PostgreSQL cannot store: one with NUL or an unpaired surrogate. It must not take much memory: a body
+ * can contain millions of values. Nor does it recurse: a body of one megabyte can be nested half a million levels deep.
+ */
 function findInvalidText(input: unknown): string | undefined {
   if (typeof input === 'object' && isEmpty(input)) return undefined;
-  // Iterate instead of recursing: a body of one megabyte can be nested half a million levels deep.
-  const pending: [path: string, value: unknown][] = [['', input]];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const [path, value] = next;
-    if (typeof value === 'string') {
-      if (value.includes('\0') || !value.isWellFormed()) return path || 'body';
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [key, inner] of Object.entries(value)) {
-        const name = path.length < 200 ? joinPath(path, key, Array.isArray(value)) : path;
-        pending.push([name, inner]);
-      }
+  const path: Searched[] = [searched([input])];
+  for (let inner = path.at(-1); inner; inner = path.at(-1)) {
+    if (inner.next === inner.length) {
+      path.pop();
+      continue;
     }
+    const n = inner.next++;
+    const value = inner.values[inner.keys?.[n] ?? n];
+    if (typeof value === 'string') {
+      if (value.includes('\0') || !value.isWellFormed()) return nameOf(path) || 'body';
+    } else if (typeof value === 'object' && value !== null && !isEmpty(value)) path.push(searched(value));
   }
   return undefined;
+}
+
+function searched(value: object): Searched {
+  const keys = Array.isArray(value) ? undefined : Object.keys(value);
+  return { values: value as Searched['values'], keys, length: keys?.length ?? (value as unknown[]).length, next: 0 };
+}
+
+/** Names the value that was visited last, by the first 200 characters or so of its path. */
+function nameOf(path: readonly Searched[]): string {
+  let name = '';
+  for (const { keys, next } of path.slice(1)) {
+    if (name.length >= 200) break;
+    name = joinPath(name, keys?.[next - 1] ?? String(next - 1), keys === undefined);
+  }
+  return name;
 }
 
 /** `quotaBo.merchant`, `departments[17].email` */

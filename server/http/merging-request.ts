@@ -1,0 +1,47 @@
+import { IncomingMessage } from 'node:http';
+
+/** Shorter chunks are merged, into chunks of at most this size. */
+const MERGED_BYTES = 2_048;
+
+/**
+ * A request whose body does not arrive in many tiny chunks. Whoever reads a body collects its chunks, and each of them takes more
+ * than a hundred bytes: a body of a megabyte that is sent byte by byte would take more than a hundred megabytes.
+ */
+export class MergingRequest extends IncomingMessage {
+  /** A short chunk that has not been passed on; with `used`, a buffer into which several were merged. */
+  private held: Buffer | undefined = undefined;
+  private used = 0;
+
+  /** Node calls this with each chunk, and with null at the end of the body. */
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null || chunk.length >= MERGED_BYTES) {
+      this.passOn();
+      return super.push(chunk);
+    }
+    if (this.held === undefined) {
+      // Most bodies have only one chunk, which is not copied.
+      this.held = chunk;
+      return true;
+    }
+    if (this.used === 0) {
+      const merged = Buffer.allocUnsafe(MERGED_BYTES);
+      this.used = this.held.copy(merged);
+      this.held = merged;
+    }
+    if (this.used + chunk.length > MERGED_BYTES) {
+      const goesOn = this.passOn();
+      this.held = chunk;
+      return goesOn;
+    }
+    this.used += chunk.copy(this.held, this.used);
+    return true;
+  }
+
+  private passOn(): boolean {
+    const { held, used } = this;
+    if (held === undefined) return true;
+    this.held = undefined;
+    this.used = 0;
+    return super.push(used > 0 ? held.subarray(0, used) : held);
+  }
+}
