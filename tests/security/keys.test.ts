@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
-import type { Database } from '../../db/connect.ts';
 import type { Caller } from '../../server/auth/caller.ts';
 import { generateKey } from '../../server/auth/key-format.ts';
 import { KEY_PERMISSIONS, PERMISSIONS } from '../../server/auth/permissions.ts';
@@ -9,8 +8,8 @@ import { addKey } from '../../server/keys/rules.ts';
 import { DEPTS, expectError } from '../support/expect.ts';
 import { basic, postForm } from '../support/oauth.ts';
 import { Client, startService } from '../support/service.ts';
-import { captureQueries, type Query } from '../support/statements.ts';
-import { countLockWaits, waitFor } from '../support/wait.ts';
+import { captureQueries, idsIn, type Query } from '../support/statements.ts';
+import { waitFor } from '../support/wait.ts';
 
 const KEYS = '/system/key-api';
 const queries: Query[] = [];
@@ -38,9 +37,6 @@ async function statementsOf(call: () => Promise<{ status: number }>, expected: n
   return queries.flatMap(({ string }) => string ?? []);
 }
 const lookups = (statements: string[]) => statements.filter((text) => /find_api_key|api_key_secrets/.test(text));
-
-/** The ids in an array that the driver has sent as text. */
-const idsIn = (parameter: unknown) => String(parameter).match(/\d+/g) ?? [];
 
 test('a key with the wrong form or checksum is rejected without a lookup, an unknown one with a single lookup', async () => {
   const { key } = await createKey();
@@ -89,41 +85,6 @@ test('a read with a key sends the same number of statements as one with a token'
     assert.ok((counts[0] ?? 0) > 0);
     assert.equal(counts[0], counts[1], path);
   }
-});
-
-test('each batch of concurrent reads with one key loads the key once, also after a new connection', async () => {
-  const queries: Query[] = [];
-  let opened = 0;
-  // The test decides when another connection counts as opened: which ones the pool opens depends on the background work.
-  const wrapDatabase = (db: Database): Database => ({
-    ...captureQueries(queries)(db),
-    connectionsOpened: () => db.connectionsOpened() + opened,
-  });
-  const node = await startService({ DATABASE_URL: service.databaseUrl }, { wrapDatabase });
-  const dept = await admin.createDepartment();
-  const { key } = await createKey();
-  const read = () => withKey(key, node).get(`${DEPTS}/${dept}`);
-  await read();
-  const reads: ReturnType<typeof read>[] = [];
-  await superuser.begin(async (tx) => {
-    await tx`lock table banyan.departments in access exclusive mode`;
-    // Two batches wait for the lock, so further reads wait for the next batch.
-    for (const batches of [1, 2]) {
-      reads.push(read());
-      await waitFor('a batch waits', async () => (await countLockWaits(tx, 'relation')) === batches);
-    }
-    reads.push(...Array.from({ length: 10 }, read));
-    // This request is served after the reads have arrived.
-    await node.root.get('/system/user-api/list');
-    queries.length = 0;
-    opened++;
-    reads.push(...Array.from({ length: 10 }, read));
-    await waitFor('the key was looked up again', () => lookups(queries.map(({ string }) => string ?? '')).length > 0);
-  });
-  for (const { status } of await Promise.all(reads)) assert.equal(status, 200);
-  const batches = queries.filter(({ string }) => string?.includes('read_departments'));
-  assert.ok(batches.length > 0);
-  for (const { parameters } of batches) assert.equal(idsIn(parameters?.[3]).length, 1);
 });
 
 test('no table contains a key, and the response that showed it is not stored', async () => {

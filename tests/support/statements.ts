@@ -51,3 +51,6 @@ export const delayRandomly = (db: Database): Database =>
           return db.use(work);
         },
       };
+
+/** The ids in an array that the driver has sent as text. */
+export const idsIn = (parameter: unknown) => String(parameter).match(/\d+/g) ?? [];
