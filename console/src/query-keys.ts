@@ -18,7 +18,7 @@ export const queryKeys = {
     named: (id: Id, tenantId: string | undefined) => ['departments', 'named', id, tenantId],
     treeBatch: (ids: readonly Id[]) => ['departments', 'batch', ids, 'tree'],
     children: (id: Id | undefined, variant: string) => ['departments', 'children', id, variant],
-    childPage: (id: Id, cursor: string, limit: number, asOf: string | undefined) => [
+    childPage: (id: Id, cursor: string, limit: number, asOf: string | undefined, reload: number) => [
       'departments',
       'children',
       id,
@@ -26,6 +26,7 @@ export const queryKeys = {
       cursor,
       limit,
       asOf,
+      reload,
     ],
     list: (filter: object) => ['departments', 'list', filter],
     users: (id: Id, filter: object) => ['departments', 'users', id, filter],

@@ -29,23 +29,44 @@ test('the tree counts users whom another administrator adds, moves and deletes, 
   await expectCounts(page, { 市场部: '0 人', 总部: '0 人' });
 });
 
-test('the tree counts users of departments that it has not loaded', async () => {
-  const { admin, web, market } = await createCompany(service);
+test('the tree counts users of departments that it has not loaded, and reloads no other branch', async () => {
+  const { admin, top, web, market } = await createCompany(service);
   const small = await admin.createDepartment({ deptName: '组件组', parentId: web });
+  const office = await admin.createDepartment({ deptName: '行政部', parentId: top });
+  await admin.createDepartment({ deptName: '前台', parentId: office });
   const page = await logInLive(credentialsOf(admin), `/departments/${market}`);
+  await row(page, '行政部').locator('.tree-caret').click();
+  await row(page, '前台').waitFor();
   const caret = row(page, '研发部').locator('.tree-caret');
   // The list with 前端组 is loaded and collapsed; 组件组, which is below it, has not been loaded.
   await caret.click();
   await expectCounts(page, { 前端组: '0 人' });
   await caret.click();
   await row(page, '前端组').waitFor({ state: 'detached' });
+  const reloaded = new Set<string>();
+  page.on('request', (request) => reloaded.add(/(\d+)\/children/.exec(request.url())?.[1] ?? ''));
   const id = await admin.createUser({ userName: 'wang', deptId: small });
   await expectCounts(page, { 研发部: '1 人', 总部: '1 人' });
+  await waitUntilSettled(page);
+  assert.equal(reloaded.has(office), false, [...reloaded].join(' '));
+  assert.ok(reloaded.has(top));
   await caret.click();
   await expectCounts(page, { 前端组: '1 人' });
   await caret.click();
   expectOk(await admin.patch(`/system/user-api/${id}`, { deptId: market }));
   await expectCounts(page, { 研发部: '0 人', 市场部: '1 人', 总部: '1 人' });
+});
+
+test('a branch that the user has collapsed stays collapsed when another administrator changes a department', async () => {
+  const { admin, web, market } = await createCompany(service);
+  const page = await logInLive(credentialsOf(admin), `/departments/${web}`);
+  const parent = row(page, '研发部');
+  await parent.locator('.tree-caret').click();
+  await row(page, '前端组').waitFor({ state: 'detached' });
+  expectOk(await admin.patch(`/system/dept-api/${market}`, { deptName: '增长部' }));
+  await row(page, '增长部').waitFor();
+  await waitUntilSettled(page);
+  assert.equal(await parent.getAttribute('aria-expanded'), 'false');
 });
 
 test('an open form keeps what was typed when someone else saves the same record, and the conflict is shown', async () => {

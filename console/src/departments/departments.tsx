@@ -69,8 +69,12 @@ export default function Departments() {
   const open = (deptId: number | undefined) => navigate(deptId ? `/departments/${deptId}` : '/departments');
   const focusTree = () => document.getElementById(TREE_ID)?.focus();
   const refresh = async (...parentIds: number[]) => {
+    const { expanded } = tree.state.get();
+    // Do not expand what the user has collapsed. A department without children is not expanded, but was not collapsed either.
+    const isOpen = (ancestor: number) => expanded.has(ancestor) || !tree.getNode(ancestor)?.hasChildren;
+    const wasShown = id !== undefined && tree.getAncestors(id).every(isOpen);
     await tree.reload(...parentIds);
-    if (id !== undefined) await tree.reveal(id).catch(() => undefined);
+    if (wasShown) await tree.reveal(id).catch(() => undefined);
   };
   useTreeReloads(tree, refresh);
   const toggleChecked = (node: Child) =>

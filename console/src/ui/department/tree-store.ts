@@ -42,21 +42,33 @@ export interface TreeStore {
   reveal(id: number): Promise<void>;
 }
 
+/** Simultaneous reads with the same key share a request. */
 const fetchFresh = <T>(queryKey: readonly unknown[], queryFn: (context: { signal: AbortSignal }) => Promise<T>) =>
   queryClient.fetchQuery({ queryKey, queryFn, staleTime: 0, gcTime: 0 });
 
 /**
  * Reads a page of children with the numbers of their users. The numbers are left out with `asOf`, because the service does not
  * count the users of the past, and with the limit 1: such a read only shows whether there are children.
+ * `reload`: a number of its own for a read that must not share the response of one that began before a change.
  */
-export const readChildren = (id: number, cursor: string | undefined, limit: number, asOf?: string) =>
-  fetchFresh(queryKeys.departments.childPage(id, cursor ?? '', limit, asOf), ({ signal }) =>
+export const readChildren = (id: number, cursor: string | undefined, limit: number, asOf?: string, reload = 0) =>
+  fetchFresh(queryKeys.departments.childPage(id, cursor ?? '', limit, asOf, reload), ({ signal }) =>
     api.listChildren(
       id,
       { limit, ...(asOf ? { asOf } : { branchCounts: limit > 1 }), ...(cursor ? { cursor } : {}) },
       signal,
     ),
   );
+
+const readBatch = async (ids: number[]): Promise<Dept[]> => {
+  const { data } = await fetchFresh(queryKeys.departments.treeBatch(ids), ({ signal }) =>
+    api.readDepartments(ids, signal),
+  );
+  return data.rows;
+};
+
+/** Numbers the reloads of all trees. */
+let reloads = 0;
 
 /**
  * The part of the department tree that has been loaded, page by page. It is not in the query cache: one list of rows
@@ -81,7 +93,7 @@ export function createTreeStore(asOf?: string): TreeStore {
   };
 
   /** Loads pages until `count` rows are there: from the cursor if there is one, otherwise from the start. */
-  async function load(id: number, count: number, cursor?: string): Promise<void> {
+  async function load(id: number, count: number, cursor?: string, reload?: number): Promise<void> {
     const loadNumber = (latestLoads.get(id) ?? 0) + 1;
     latestLoads.set(id, loadNumber);
     const isOutdated = () => latestLoads.get(id) !== loadNumber;
@@ -94,7 +106,8 @@ export function createTreeStore(asOf?: string): TreeStore {
     try {
       do {
         const missing = count - getPreviousRows().length - loaded.size;
-        const { data } = await readChildren(id, next, Math.min(Math.max(missing, PAGE_SIZE), MAX_PAGE_SIZE), asOf);
+        const limit = Math.min(Math.max(missing, PAGE_SIZE), MAX_PAGE_SIZE);
+        const { data } = await readChildren(id, next, limit, asOf, reload);
         if (isOutdated()) return;
         for (const row of data.rows) loaded.set(row.deptId, row);
         next = data.next;
@@ -158,7 +171,8 @@ export function createTreeStore(asOf?: string): TreeStore {
 
   const loadIfMissing = (id: number) => (getChildList(id)?.state === 'ready' ? undefined : load(id, PAGE_SIZE));
 
-  const loadAgain = (id: number) => load(id, Math.max(getChildList(id)?.rows.length ?? 0, PAGE_SIZE));
+  const loadAgain = (id: number) =>
+    load(id, Math.max(getChildList(id)?.rows.length ?? 0, PAGE_SIZE), undefined, ++reloads);
 
   function pin(node: Child): void {
     updateNodes([node]);
@@ -224,9 +238,39 @@ export function createTreeStore(asOf?: string): TreeStore {
 }
 
 /** Reloads everything that the tree shows, after departments or their members have changed. */
-export function reloadAll(tree: TreeStore): Promise<void> {
+export const reloadAll = (tree: TreeStore): Promise<void> => tree.reload(...keepExpanded(tree));
+
+/** Discards the children of collapsed departments. Returns the departments whose children remain. */
+export function keepExpanded(tree: TreeStore): number[] {
   tree.discardCollapsed();
-  return tree.reload(ROOT_ID, ...[...tree.state.get().expanded].filter((id) => tree.getNode(id)));
+  return [ROOT_ID, ...[...tree.state.get().expanded].filter((id) => tree.getNode(id))];
+}
+
+/**
+ * Returns the loaded lists of children in which changes of departments show: those of the departments, and those of all their
+ * ancestors, whose rows count the users below them. Discards lists that are out of date and not shown.
+ */
+export async function findAffected(tree: TreeStore, departments: ReadonlySet<number>): Promise<number[]> {
+  const listed = new Set([ROOT_ID]);
+  for (const { rows, pinned } of tree.state.get().childLists.values())
+    for (const { deptId } of [...rows, ...pinned]) listed.add(deptId);
+  const affected = new Set([ROOT_ID]);
+  const unknown: number[] = [];
+  for (const id of departments) {
+    const path = [id, ...tree.getAncestors(id)];
+    for (const each of path) affected.add(each);
+    if (!path.every((each) => listed.has(each))) unknown.push(id);
+  }
+  if (unknown.length > MAX_PAGE_SIZE) return keepExpanded(tree);
+  try {
+    // Deleted departments are not found. The change of the topmost one names its parent, which is found.
+    for (const { ancestors } of unknown.length > 0 ? await readBatch(unknown) : [])
+      for (const id of ancestors.split(',')) affected.add(Number(id));
+  } catch {
+    return keepExpanded(tree);
+  }
+  const { childLists } = tree.state.get();
+  return [...affected].filter((id) => childLists.has(id));
 }
 
 /** Whether the tree has been loaded and has no departments. */
@@ -249,13 +293,8 @@ const compareOrder = (a: Child, b: Child) => a.orderNum - b.orderNum || a.deptId
  */
 async function readAsChildren(ids: number[], isKnownParent: (id: number) => boolean): Promise<Child[]> {
   const found: Dept[] = [];
-  for (let start = 0; start < ids.length; start += MAX_PAGE_SIZE) {
-    const batch = ids.slice(start, start + MAX_PAGE_SIZE);
-    const { data } = await fetchFresh(queryKeys.departments.treeBatch(batch), ({ signal }) =>
-      api.readDepartments(batch, signal),
-    );
-    found.push(...data.rows);
-  }
+  for (let start = 0; start < ids.length; start += MAX_PAGE_SIZE)
+    found.push(...(await readBatch(ids.slice(start, start + MAX_PAGE_SIZE))));
   const hasChildren = async (id: number) =>
     isKnownParent(id) || (await readChildren(id, undefined, 1)).data.rows.length > 0;
   return Promise.all(found.map(async (dept) => ({ ...dept, hasChildren: await hasChildren(dept.deptId) })));
