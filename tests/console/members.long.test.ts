@@ -6,6 +6,7 @@ import { expectAccessibleInLongRun, PHONE, startConsole, visit } from '../suppor
 import { PASSWORD } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 import { createCompany, createMembers, credentialsOf, row, waitForValue } from './departments-page.ts';
+import { holdMessage, undo } from './undo-message.ts';
 
 const fixture = await startConsole();
 const { service } = fixture;
@@ -136,7 +137,7 @@ test('users are created in, added to and removed from a department on its page, 
   assert.equal(await page.getByRole('menuitem', { name: '移出部门' }).count(), 0);
 });
 
-test('when the current page of a list of members no longer exists, its last page is shown', async () => {
+test('when the current page of a list of members no longer exists, its last page is shown, until it exists again', async () => {
   const { admin, market } = await createCompany(service);
   for (let n = 1; n <= 21; n++) await admin.createUser({ userName: `u${n}`, nickName: `成员${n}`, deptId: market });
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
@@ -146,9 +147,15 @@ test('when the current page of a list of members no longer exists, its last page
   await member(page, '成员20').waitFor({ state: 'detached' });
   await chooseAction(page, '成员21', '移出部门');
   await page.getByRole('dialog', { name: '将 成员21 移出“市场部”？' }).getByRole('button', { name: '移出' }).click();
+  await holdMessage(page, '已移出：成员21');
   await members(page).getByText('成员 20 人', { exact: true }).waitFor();
   await member(page, '成员20').waitFor();
   assert.equal(await member(page, '成员21').count(), 0);
+  // The page exists again after the change is undone, and can be opened.
+  await undo(page, '已移出：成员21');
+  await members(page).getByText('成员 21 人', { exact: true }).waitFor();
+  await members(page).getByRole('listitem', { name: '2', exact: true }).click();
+  await member(page, '成员21').waitFor();
 });
 
 test('the list of members has pages of a chosen size; page and filters are in the URL, also on a phone', async () => {

@@ -44,6 +44,13 @@ test('a department whose parent is gone is restored below another parent, from t
   await page.getByRole('button', { name: '详情：部门 二车间' }).first().click();
   await page.getByRole('button', { name: '仅恢复此对象' }).click();
   await page.getByRole('dialog', { name: '恢复此对象？' }).getByRole('button', { name: '恢复' }).click();
+  // The other parent is disabled, too, before it is used.
+  await dialog.getByLabel('新的上级部门').fill('新厂');
+  await page.locator('.department-option', { hasText: '新厂区' }).waitFor();
+  await page.keyboard.press('Enter');
+  expectOk(await admin.patch(`/system/dept-api/${site}`, { status: '1' }));
+  await dialog.getByRole('button', { name: '恢复' }).click();
+  await page.locator('.ant-notification', { hasText: '部门停用' }).waitFor();
   await dialog.getByRole('checkbox', { name: '恢复到顶级（无上级部门）' }).check();
   await dialog.getByRole('button', { name: '恢复' }).click();
   await expectParent(second, 0);

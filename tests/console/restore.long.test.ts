@@ -5,6 +5,7 @@ import { expectAccessibleInLongRun, startConsole } from '../support/console.ts';
 import { expectError, expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { credentialsOf } from './departments-page.ts';
+import { holdRequests } from './page-actions.ts';
 
 const fixture = await startConsole();
 
@@ -43,7 +44,12 @@ test('going back to the page of a tenant that was just deleted shows that it was
   const notice = page.getByRole('alert').filter({ hasText: '“旧分公司”已被删除' });
   await notice.waitFor();
   assert.equal(await page.getByRole('heading', { level: 1, name: '旧分公司' }).count(), 0);
+  const read = await holdRequests(page, 'GET', `/system/tenant-api/${child.id}`);
   await notice.getByRole('button', { name: '恢复' }).click();
+  await waitFor('the page reads the restored tenant', () => read.requests.length > 0);
+  // While the page does not know whether it was restored, it says neither.
+  await notice.waitFor({ state: 'detached' });
+  read.release();
   await page.getByRole('heading', { level: 1, name: '旧分公司' }).waitFor();
 });
 

@@ -259,7 +259,7 @@ export const departmentsTexts = defineTexts({
     memberTotal: (branch: number, direct: number) =>
       branch === direct ? `Members: ${branch}` : `Members: ${branch} (${direct} direct)`,
     searchMembers: 'Search members',
-    noMembersFound: 'No members match the search',
+    noMembersFound: 'No members match the filters',
     addMember: 'Add member',
     moveIn: 'Add existing users',
     more: 'More',

@@ -17,10 +17,10 @@ interface Props {
 /** The page of a deleted user: shows who deleted them, a button to restore them, and their history. */
 export function DeletedPerson({ id, tenantId, error }: Props) {
   const t = useTexts(personTexts);
-  const { data, isFetching } = useRecordHistory({ resource: 'user', id, tenantId });
+  const { data, isFetchedAfterMount } = useRecordHistory({ resource: 'user', id, tenantId });
   const deletion = data?.pages[0]?.data.rows.find(({ action }) => action === 'deleted');
   // Right after a deletion, the cached history does not contain it yet. Wait for the refetch.
-  if (data && !deletion && !isFetching) return <NotFound />;
+  if (data && !deletion && isFetchedAfterMount) return <NotFound />;
   return (
     <>
       <PageTitle title={(deletion && getResourceName(deletion)) || t.title} />

@@ -25,7 +25,7 @@ import { tenantsTexts } from './texts.ts';
 export function TenantDetail() {
   const t = useTexts(tenantsTexts);
   const { id = '' } = useParams();
-  const { data, error, refetch, isFetching } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: queryKeys.tenants.detail(id),
     queryFn: ({ signal }) => api.readTenant(id, signal),
   });
@@ -34,12 +34,7 @@ export function TenantDetail() {
   return (
     <>
       <PageTitle title={t.title} />
-      {/* A query also keeps its error while it is read again: the tenant may have been restored. */}
-      {error && !(data && isFetching) ? (
-        <DeletedRecord resource="tenant" id={id} error={error} onRetry={refetch} />
-      ) : (
-        <Loading />
-      )}
+      {error ? <DeletedRecord resource="tenant" id={id} error={error} onRetry={refetch} /> : <Loading />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { UndoOutlined } from '@ant-design/icons';
 import { useQuery } from '@tanstack/react-query';
 import { Button } from 'antd';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'react-router';
 import { api, type Id } from '../api.ts';
 import { ApiError } from '../http.ts';
@@ -44,6 +44,7 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
     ...(tenantId && tenantId !== ownTenantId ? { tenantId } : {}),
   };
   const enabled = useIsAdministrator() && isMissing;
+  const [isRestored, setRestored] = useState(false);
   const deletion = useQuery({
     queryKey: queryKeys.changes.list(filter),
     queryFn: ({ signal }) => api.listChanges(filter, signal),
@@ -56,9 +57,13 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
     record: { resource, resourceId: String(id), tenantId: tenantId ?? ownTenantId },
     name,
     successMessage: t.restored,
-    onSuccess: () => reloadTrees('all'),
+    onSuccess: () => {
+      setRestored(true);
+      reloadTrees('all');
+    },
   });
-  if (enabled && deletion.isPending) return <Loading />;
+  // Once the record has been restored, the page reads it again and replaces this.
+  if ((isRestored && isMissing) || (enabled && deletion.isPending)) return <Loading />;
   if (!change && !children) return <LoadError error={error} {...(onRetry ? { onRetry } : {})} />;
   if (!change)
     return (

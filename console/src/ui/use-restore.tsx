@@ -1,6 +1,7 @@
-import { lazy, Suspense, useRef, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import type { AuditEntry } from '../api.ts';
 import { isApiError } from '../http.ts';
+import { lazyComponent } from '../lazy-component.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { restoreFocus } from './restore-focus.ts';
@@ -8,7 +9,7 @@ import { restoreRecord } from './restore-record.ts';
 import { useApiMutation } from './use-api-mutation.ts';
 
 // Loaded when it is needed, with the department picker.
-const RestoreDialog = lazy(() => import('./restore-dialog.tsx'));
+const RestoreDialog = lazyComponent(() => import('./restore-dialog.tsx'));
 
 interface Options {
   record: Pick<AuditEntry, 'resource' | 'resourceId' | 'tenantId'>;
@@ -38,7 +39,9 @@ export function useRestore({ record, name, successMessage, onSuccess, onError }:
     },
     onError: (error, parentId) => {
       const isGone = isApiError(error, 'PARENT_GONE');
-      if (parentId !== undefined || !(isGone || isApiError(error, 'PARENT_DISABLED'))) return onError?.(error) ?? false;
+      // The dialog covers the place where the caller shows an error, so the error is shown in a notification.
+      if (parentId !== undefined) return false;
+      if (!(isGone || isApiError(error, 'PARENT_DISABLED'))) return onError?.(error) ?? false;
       opener.current = document.activeElement;
       setReason(isGone ? 'deleted' : 'disabled');
       setOpen(true);
