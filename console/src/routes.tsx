@@ -1,26 +1,26 @@
 import { type ReactNode, Suspense } from 'react';
 import { createBrowserRouter, Navigate } from 'react-router';
-import { lazyScreen } from './lazy-screen.ts';
+import { lazyComponent } from './lazy-component.ts';
 import { SessionScreens } from './ui/session-screens.tsx';
 import { Loading, ScreenError } from './ui/states.tsx';
 
-const Login = lazyScreen(() => import('./login/login.tsx'));
-const Home = lazyScreen(() => import('./home/home.tsx'));
-const Departments = lazyScreen(() => import('./departments/departments.tsx'));
-const Chart = lazyScreen(() => import('./chart/chart.tsx'));
-const Tenants = lazyScreen(() => import('./tenants/tenants.tsx'));
-const People = lazyScreen(() => import('./people/people.tsx'));
-const Person = lazyScreen(() => import('./people/person.tsx'));
-const Changes = lazyScreen(() => import('./changes/changes.tsx'));
-const Deleted = lazyScreen(() => import('./deleted/deleted.tsx'));
-const Diff = lazyScreen(() => import('./changes/diff.tsx'));
-const PastTree = lazyScreen(() => import('./changes/past-tree.tsx'));
-const Webhooks = lazyScreen(() => import('./webhooks/webhooks.tsx'));
-const Keys = lazyScreen(() => import('./keys/keys.tsx'));
-const Quotas = lazyScreen(() => import('./quotas/quotas.tsx'));
-const Import = lazyScreen(() => import('./import/import.tsx'));
-const NotFound = lazyScreen(() => import('./ui/not-found.tsx'));
-const Me = lazyScreen(() => import('./me/me.tsx'));
+const Login = lazyComponent(() => import('./login/login.tsx'));
+const Home = lazyComponent(() => import('./home/home.tsx'));
+const Departments = lazyComponent(() => import('./departments/departments.tsx'));
+const Chart = lazyComponent(() => import('./chart/chart.tsx'));
+const Tenants = lazyComponent(() => import('./tenants/tenants.tsx'));
+const People = lazyComponent(() => import('./people/people.tsx'));
+const Person = lazyComponent(() => import('./people/person.tsx'));
+const Changes = lazyComponent(() => import('./changes/changes.tsx'));
+const Deleted = lazyComponent(() => import('./deleted/deleted.tsx'));
+const Diff = lazyComponent(() => import('./changes/diff.tsx'));
+const PastTree = lazyComponent(() => import('./changes/past-tree.tsx'));
+const Webhooks = lazyComponent(() => import('./webhooks/webhooks.tsx'));
+const Keys = lazyComponent(() => import('./keys/keys.tsx'));
+const Quotas = lazyComponent(() => import('./quotas/quotas.tsx'));
+const Import = lazyComponent(() => import('./import/import.tsx'));
+const NotFound = lazyComponent(() => import('./ui/not-found.tsx'));
+const Me = lazyComponent(() => import('./me/me.tsx'));
 
 const withSuspense = (element: ReactNode) => <Suspense fallback={<Loading />}>{element}</Suspense>;
 

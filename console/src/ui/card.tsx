@@ -10,7 +10,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** The card of all screens. antd's Card would add its tabs and menus to the scripts of the first view. */
+/** The card of all screens. antd's Card would add its tabs and menus to the scripts of the first page load. */
 export function Card({ title, extra, className, children, ...attributes }: Props) {
   return (
     <section className={className ? `card ${className}` : 'card'} {...attributes}>

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Button } from 'antd';
+import { useId } from 'react';
 import { type AuditEntry, api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
@@ -66,17 +67,18 @@ export function RecordHistory(props: HistoryOf) {
 
 function HistoryEntry({ change, tenantId }: { change: AuditEntry; tenantId: string | undefined }) {
   const { action, time, before, after } = change;
+  const titleId = useId();
   return (
     <li className="history-entry">
       <div className="history-header">
-        <div className="change-title">
+        <div className="change-title" id={titleId}>
           <ActionTag action={action} />
           <span className="secondary history-operator">
             <OperatorLink operator={change} />
             <span>{formatDateTime(time)}</span>
           </span>
         </div>
-        <RevertButton change={change} />
+        <RevertButton change={change} describedBy={titleId} />
       </div>
       {(before || after) && <FieldChanges change={change} tenantId={tenantId} />}
     </li>

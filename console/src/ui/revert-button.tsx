@@ -16,8 +16,14 @@ import { getErrorMessage } from './use-notify.ts';
 
 const REVERTIBLE = ['department', 'user', 'tenant'];
 
+interface Props {
+  change: AuditEntry;
+  /** The id of an element that tells the button from those of other changes. */
+  describedBy?: string;
+}
+
 /** Reverts a change, with all others of the same request. Renders nothing for a change that cannot be reverted. */
-export function RevertButton({ change }: { change: AuditEntry }) {
+export function RevertButton({ change, describedBy }: Props) {
   const t = useTexts(changeTexts);
   const ownTenantId = useMe().tenant.tenantId;
   const [open, setOpen] = useState(false);
@@ -41,7 +47,7 @@ export function RevertButton({ change }: { change: AuditEntry }) {
   };
   return (
     <>
-      <Button size="small" icon={<UndoOutlined />} onClick={() => setOpen(true)}>
+      <Button size="small" icon={<UndoOutlined />} aria-describedby={describedBy} onClick={() => setOpen(true)}>
         {t.revert}
       </Button>
       <Dialog

@@ -1,9 +1,9 @@
 import { Navigate, useLocation } from 'react-router';
-import { lazyScreen } from '../lazy-screen.ts';
+import { lazyComponent } from '../lazy-component.ts';
 import { useSession } from '../session.ts';
 import { Loading } from './states.tsx';
 
-const AppLayout = lazyScreen(() => import('./app-layout.tsx'));
+const AppLayout = lazyComponent(() => import('./app-layout.tsx'));
 
 /** Every screen except the login. The layout is loaded once there is a session, so that the login does not wait for it. */
 export function SessionScreens() {

@@ -1,12 +1,13 @@
 import { Button, type ButtonProps } from 'antd';
-import { type ComponentType, lazy, Suspense, useRef, useState } from 'react';
+import { type ComponentType, Suspense, useRef, useState } from 'react';
 import { useTexts } from '../language.ts';
+import { lazyComponent } from '../lazy-component.ts';
 import type { TenantDialogProps } from './renew-dialog.tsx';
 import { tenantTexts } from './tenant-texts.ts';
 
-// Loaded when first opened: a date picker would make the first view much larger.
-export const RenewDialog = lazy(() => import('./renew-dialog.tsx'));
-export const UserLimitDialog = lazy(() => import('./user-limit-dialog.tsx'));
+// Loaded when first opened, because a date picker would make the first page load much larger.
+export const RenewDialog = lazyComponent(() => import('./renew-dialog.tsx'));
+export const UserLimitDialog = lazyComponent(() => import('./user-limit-dialog.tsx'));
 
 interface Props {
   tenant: TenantDialogProps['tenant'];

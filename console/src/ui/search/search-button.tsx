@@ -2,13 +2,13 @@ import { SearchOutlined } from '@ant-design/icons';
 import { Button } from 'antd';
 import { Suspense, useEffect } from 'react';
 import { useTexts } from '../../language.ts';
-import { lazyScreen } from '../../lazy-screen.ts';
+import { lazyComponent } from '../../lazy-component.ts';
 import { useStore } from '../../store.ts';
 import { searchOpen } from './open-search.ts';
 import './search-button.css';
 import { searchTexts } from './texts.ts';
 
-const Palette = lazyScreen(() => import('./palette.tsx'));
+const Palette = lazyComponent(() => import('./palette.tsx'));
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 const shortcut = isMac ? '⌘K' : 'Ctrl K';
 

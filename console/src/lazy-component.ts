@@ -1,17 +1,18 @@
 import { type ComponentType, lazy } from 'react';
 import { checkConnection, waitForConnection } from './connection.ts';
 
-interface ScreenModule {
-  default: ComponentType;
+interface ComponentModule<Props> {
+  default: ComponentType<Props>;
 }
 
-/** A screen whose files are loaded when it is first opened. Without a connection, it waits for one. */
-export const lazyScreen = (load: () => Promise<ScreenModule>) => lazy(() => loadWithRetry(load));
+/** A screen or dialog whose files are loaded when it is first shown. Without a connection, it waits for one. */
+export const lazyComponent = <Props = object>(load: () => Promise<ComponentModule<Props>>) =>
+  lazy(() => loadWithRetry(load));
 
 const RETRY_INTERVAL_MS = 3000;
 const RECENT_RELOAD_MS = 60_000;
 
-async function loadWithRetry(load: () => Promise<ScreenModule>): Promise<ScreenModule> {
+async function loadWithRetry<Module>(load: () => Promise<Module>): Promise<Module> {
   for (let failures = 0; ; ) {
     try {
       await Promise.all([...failedStyleSheets].map(reloadStyleSheet));
@@ -24,7 +25,7 @@ async function loadWithRetry(load: () => Promise<ScreenModule>): Promise<ScreenM
 }
 
 /** The service responds but the files are missing: a new version was deployed, whose page names the new files. */
-function reloadPage(error: unknown): Promise<ScreenModule> {
+function reloadPage(error: unknown): Promise<never> {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   // Do not reload in a loop.
   if (navigation?.type === 'reload' && performance.now() < RECENT_RELOAD_MS) throw error;
