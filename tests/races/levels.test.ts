@@ -149,11 +149,15 @@ test('departments are created while others without external ids are being restor
   };
   const restoring = admin.post(`${DEPTS}/${deleted}/restore`);
   await waitFor('the restore is about to write', () => held);
-  const created = await admin.post(DEPTS, { parentId });
+  let done = false;
+  const creating = admin.post(DEPTS, { parentId }).finally(() => (done = true));
+  await waitFor('the creation is done, or waits', async () => done || (await countLockWaits(service.superuser)) === 1);
+  const waited = !done;
   beforeRestore = async () => {};
   release();
-  expectOk(created);
+  expectOk(await creating);
   expectOk(await restoring);
+  assert.equal(waited, false);
 });
 
 test('concurrent bulk creations of the same external ids in opposite order do not deadlock', async () => {
