@@ -49,6 +49,7 @@ test('going back to the page of a tenant that was just deleted shows that it was
   await waitFor('the page reads the restored tenant', () => read.requests.length > 0);
   // While the page does not know whether it was restored, it says neither.
   await notice.waitFor({ state: 'detached' });
+  assert.equal(await page.locator('.state[role=alert]').count(), 0);
   read.release();
   await page.getByRole('heading', { level: 1, name: '旧分公司' }).waitFor();
 });
