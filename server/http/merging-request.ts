@@ -4,8 +4,8 @@ import { IncomingMessage } from 'node:http';
 const MERGED_BYTES = 2_048;
 
 /**
- * A request whose body does not arrive in many tiny chunks. Whoever reads a body collects its chunks, and each of them takes more
- * than a hundred bytes: a body of a megabyte that is sent byte by byte would take more than a hundred megabytes.
+ * A request that merges the tiny chunks of its body. Fastify collects all chunks of a body, and each takes more than a hundred
+ * bytes of memory: a body of a megabyte that is sent byte by byte would take more than a hundred megabytes.
  */
 export class MergingRequest extends IncomingMessage {
   /** A short chunk that has not been passed on; with `used`, a buffer into which several were merged. */
