@@ -28,28 +28,35 @@ const service = await startService(environment, {
   },
 });
 
+/** Returns a place in the service's work at which a test holds it until the gate is opened. */
+function createGate() {
+  let isReached = false;
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const pass = async () => {
+    isReached = true;
+    await opened;
+  };
+  return { pass, isReached: () => isReached, open: () => open() };
+}
+
 /**
  * Sends a request while a creation has its locks but has not written yet. The creation continues when the request waits for a lock
  * or is done. Returns both responses.
  */
 async function sendDuringCreation(create: () => Promise<ApiResponse>, send: () => Promise<ApiResponse>) {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let held = false;
-  beforeInsert = async () => {
-    held = true;
-    await released;
-  };
+  const gate = createGate();
+  beforeInsert = gate.pass;
   const creating = create();
-  await waitFor('the creation has its locks', () => held);
+  await waitFor('the creation has its locks', gate.isReached);
   writes = 1;
   let done = false;
   const next = send().finally(() => (done = true));
   await waitFor('the request waits', async () => done || (await countLockWaits(service.superuser)) === 1);
   beforeInsert = async () => {};
-  release();
+  gate.open();
   return { creating: await creating, next: await next };
 }
 
@@ -138,23 +145,16 @@ test('departments are created while others without external ids are being restor
   const parentId = await admin.createDepartment();
   const deleted = await admin.createDepartment();
   await admin.delete(`${DEPTS}/${deleted}`);
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let held = false;
-  beforeRestore = async () => {
-    held = true;
-    await released;
-  };
+  const gate = createGate();
+  beforeRestore = gate.pass;
   const restoring = admin.post(`${DEPTS}/${deleted}/restore`);
-  await waitFor('the restore is about to write', () => held);
+  await waitFor('the restore is about to write', gate.isReached);
   let done = false;
   const creating = admin.post(DEPTS, { parentId }).finally(() => (done = true));
   await waitFor('the creation is done, or waits', async () => done || (await countLockWaits(service.superuser)) === 1);
   const waited = !done;
   beforeRestore = async () => {};
-  release();
+  gate.open();
   expectOk(await creating);
   expectOk(await restoring);
   assert.equal(waited, false);
