@@ -54,6 +54,7 @@ export const queryKeys = {
     detail: (id: string) => ['tenants', 'detail', id],
     editForm: (id: string) => ['tenants', 'detail', id, 'edit'],
     path: (id: string | undefined) => ['tenants', 'detail', id, 'path'],
+    history: (id: Id) => ['tenants', 'history', String(id)],
     nameOn: (id: string, day: string | undefined) => ['tenants', 'detail', id, 'name', day],
     lists: ['tenants', 'list'],
     list: (filter: object) => ['tenants', 'list', filter],

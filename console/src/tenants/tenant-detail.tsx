@@ -8,8 +8,10 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { Card } from '../ui/card.tsx';
+import { changeTexts } from '../ui/change-texts.ts';
 import { DeletedRecord } from '../ui/deleted-record.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { RecordHistory, useRecordHistory } from '../ui/record-history.tsx';
 import { Loading } from '../ui/states.tsx';
 import { RenewButton } from '../ui/tenant-buttons.tsx';
 import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
@@ -34,7 +36,24 @@ export function TenantDetail() {
   return (
     <>
       <PageTitle title={t.title} />
-      {error ? <DeletedRecord resource="tenant" id={id} error={error} onRetry={refetch} /> : <Loading />}
+      {error ? <UnreadableTenant id={id} error={error} onRetry={refetch} /> : <Loading />}
+    </>
+  );
+}
+
+/** Shown in place of a tenant that cannot be read. A deleted one keeps its history. */
+function UnreadableTenant({ id, error, onRetry }: { id: string; error: unknown; onRetry: () => void }) {
+  const t = useTexts(changeTexts);
+  const { data } = useRecordHistory({ resource: 'tenant', id });
+  const hasHistory = data?.pages.some(({ data: { rows } }) => rows.length > 0);
+  return (
+    <>
+      <DeletedRecord resource="tenant" id={id} error={error} onRetry={onRetry} />
+      {hasHistory && isApiError(error, 'TENANT_NOT_FOUND') && (
+        <Card title={t.history}>
+          <RecordHistory resource="tenant" id={id} />
+        </Card>
+      )}
     </>
   );
 }
@@ -44,6 +63,7 @@ const ROOT_TENANT = '000000';
 
 function TenantContent({ tenant }: { tenant: Tenant }) {
   const t = useTexts(tenantsTexts);
+  const { history: historyLabel } = useTexts(changeTexts);
   const { tenant: own } = useMe();
   const isOwn = own.id === tenant.id;
   const navigate = useNavigate();
@@ -80,6 +100,9 @@ function TenantContent({ tenant }: { tenant: Tenant }) {
       {tenant.status === '1' && <Alert type="warning" showIcon title={t.disabledHint} />}
       <PeriodCard tenant={tenant} />
       <DetailCards tenant={tenant} />
+      <Card title={historyLabel}>
+        <RecordHistory resource="tenant" id={tenant.id} />
+      </Card>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Button } from 'antd';
 import { useId } from 'react';
-import { type AuditEntry, api } from '../api.ts';
+import { type AuditEntry, api, type Id } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { ActionTag, formatDateTime } from './change-summary.tsx';
@@ -12,18 +12,26 @@ import { RevertButton } from './revert-button.tsx';
 import { Empty, LoadError, Loading } from './states.tsx';
 
 interface HistoryOf {
-  resource: 'department' | 'user';
-  id: number;
-  /** The tenant of the record, if it is not the current one. */
+  resource: 'department' | 'user' | 'tenant';
+  id: Id;
+  /**
+   * The tenant of the record, if it is not the current one. Omitted for a tenant: the ledgers of its ancestors have its changes,
+   * and remain when it is deleted.
+   */
   tenantId?: string | undefined;
 }
 
+const HISTORY_KEYS = {
+  department: queryKeys.departments.history,
+  user: queryKeys.users.history,
+  tenant: queryKeys.tenants.history,
+};
 const PAGE_SIZE = 20;
 
 /** The changes of a record, newest first. They remain when it is deleted. */
 export const useRecordHistory = ({ resource, id, tenantId }: HistoryOf) =>
   useInfiniteQuery({
-    queryKey: resource === 'user' ? queryKeys.users.history(id, tenantId) : queryKeys.departments.history(id, tenantId),
+    queryKey: HISTORY_KEYS[resource](id, tenantId),
     queryFn: ({ pageParam, signal }) =>
       api.listChanges(
         {

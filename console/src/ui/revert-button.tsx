@@ -25,10 +25,10 @@ interface Props {
 /** Reverts a change, with all others of the same request. Renders nothing for a change that cannot be reverted. */
 export function RevertButton({ change, describedBy }: Props) {
   const t = useTexts(changeTexts);
-  const ownTenantId = useMe().tenant.tenantId;
+  const own = useMe().tenant;
   const [open, setOpen] = useState(false);
   const { id, tenantId, resource, resourceId } = change;
-  const otherTenant = tenantId !== ownTenantId;
+  const otherTenant = tenantId !== own.tenantId;
   const revert = useApiMutation({
     mutationFn: () => api.revertChange(id, otherTenant ? { tenantId } : {}),
     successMessage: t.reverted,
@@ -40,7 +40,9 @@ export function RevertButton({ change, describedBy }: Props) {
     // The error is shown in the dialog.
     onError: () => true,
   });
-  if (!REVERTIBLE.includes(resource) || change.action === 'password changed') return null;
+  // Only administrators of a tenant above may change a tenant.
+  const isOwnTenant = resource === 'tenant' && resourceId === own.id;
+  if (!REVERTIBLE.includes(resource) || change.action === 'password changed' || isOwnTenant) return null;
   const close = () => {
     setOpen(false);
     revert.reset();
