@@ -22,7 +22,12 @@ import { departmentRoutes } from './departments/routes.ts';
 import { entitlementRoutes } from './entitlements/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { createAccessLog, logMethod, standardOutput } from './http/access-log.ts';
-import { clientErrorOf, findFramingError, headersOfFailedRequest, respondToClientError } from './http/client-errors.ts';
+import {
+  clientErrorOf,
+  findAmbiguousHeader,
+  headersOfFailedRequest,
+  respondToClientError,
+} from './http/client-errors.ts';
 import { Connections } from './http/connections.ts';
 import { allowOrigins } from './http/cors.ts';
 import { enforceDeadlines } from './http/deadline.ts';
@@ -73,11 +78,12 @@ import { webhookRoutes } from './webhooks/routes.ts';
 const BODY_LIMIT = 1_048_576;
 
 /** Builds the service, ready to listen. Every domain registers its own routes. */
-export async function buildApp({ timing: overrides, passwordCost, ...options }: AppOptions): Promise<App> {
-  const timing = { ...defaultTiming, ...overrides };
+export async function buildApp({ passwordCost, ...options }: AppOptions): Promise<App> {
+  const timing = { ...defaultTiming, ...options.timing };
+  const limits = { ...defaultLimits, ...options.limits };
   const { db, config } = options;
   const metrics = config.metrics || config.metricsPort !== null ? await createMetrics() : undefined;
-  const deps: Dependencies = { ...options, timing, passwords: await createPasswords(passwordCost), metrics };
+  const deps: Dependencies = { ...options, timing, limits, passwords: await createPasswords(passwordCost), metrics };
   const app = await createFastify(deps);
   const keys = createKeyring(db, deps.tokenClockAheadMs);
   await keys.signingKey();
@@ -157,9 +163,8 @@ declare module 'fastify' {
 
 /** Creates the Fastify instance with what all domains share: load shedding, deadlines, access log, validation and errors. */
 async function createFastify(deps: Dependencies): Promise<App> {
-  const { config, timing, db, metrics } = deps;
+  const { config, timing, limits, db, metrics } = deps;
   const pages = new ConsolePages(deps.consoleFiles, config.menuNames);
-  const limits = { ...defaultLimits, ...deps.limits };
   const connections = new Connections(config, timing, limits);
   const loadShedder = new LoadShedder(limits, (ids) => db.use((sql) => readTopLevelTenants(sql, ids)));
   const output = deps.output ?? standardOutput();
@@ -216,7 +221,7 @@ async function createFastify(deps: Dependencies): Promise<App> {
   await allowOrigins(app, config.corsOrigins);
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, httpVersion } = request.raw;
-    const framingError = findFramingError(request.raw);
+    const framingError = findAmbiguousHeader(request.raw);
     if (framingError) {
       // Close the connection: a proxy may have read this request differently, so the next bytes may be a smuggled request.
       reply.header('connection', 'close');
@@ -233,8 +238,8 @@ async function createFastify(deps: Dependencies): Promise<App> {
   });
   // A slot is taken as late as possible: when the token is verified (auth/guard.ts) and the body has arrived.
   app.addHook('onRequest', (request, reply, done) => {
-    const isLater = request.routeOptions.config.requiresToken || hasBody(request.raw);
-    done(isLater ? undefined : loadShedder.admit(request, reply));
+    const isAdmittedLater = request.routeOptions.config.requiresToken || hasBody(request.raw);
+    done(isAdmittedLater ? undefined : loadShedder.admit(request, reply));
   });
   app.addHook('preHandler', (request, reply, done) => {
     done(hasBody(request.raw) ? loadShedder.admit(request, reply) : undefined);

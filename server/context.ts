@@ -20,6 +20,7 @@ import type { Resolve } from './webhooks/addresses.ts';
 /** The dependencies of the domains. This file has types only, so that no domain imports the application. */
 export interface Dependencies extends CommonOptions {
   timing: Timing;
+  limits: Limits;
   passwords: Passwords;
   /** undefined: metrics are switched off. */
   metrics: Metrics | undefined;
@@ -42,12 +43,12 @@ interface CommonOptions {
   scrape?: Scrape;
   /** Receives the log; by default standard output. */
   output?: Output;
-  /** Limits of requests, connections and subscriptions that differ from the defaults. */
-  limits?: Partial<Limits>;
 }
 
+/** The defaults apply where `timing` and `limits` say nothing else. */
 export interface AppOptions extends CommonOptions {
   timing?: Partial<Timing>;
+  limits?: Partial<Limits>;
   passwordCost?: PasswordCost;
 }
 

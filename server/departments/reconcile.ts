@@ -52,16 +52,28 @@ export async function writeChanges(
     }
   };
   if (deepestLevel > 0) await raiseLevelBound(tx, tenantId, deepestLevel);
-  const newRows = created.map(({ values, parent }, n) => ({
-    ...values,
-    deptId: Number(ids[n]),
-    parentId: idOf(parent),
-    by: userName,
-  }));
-  await inChunks(newRows, (chunk) => insertDepts(tx, tenantId, chunk));
+  let next = 0;
+  await inChunks(created, (chunk) =>
+    insertDepts(
+      tx,
+      tenantId,
+      chunk.map(({ values, parent }) => ({
+        ...values,
+        deptId: Number(ids[next++]),
+        parentId: idOf(parent),
+        by: userName,
+      })),
+    ),
+  );
   await inChunks(updated, (chunk) => updateMany(tx, tenantId, userName, chunk));
-  const places = moved.map(({ deptId, values, parent }) => ({ ...values, deptId, parentId: idOf(parent) }));
-  await inChunks(places, (chunk) => moveMany(tx, tenantId, userName, chunk));
+  await inChunks(moved, (chunk) =>
+    moveMany(
+      tx,
+      tenantId,
+      userName,
+      chunk.map(({ deptId, values, parent }) => ({ ...values, deptId, parentId: idOf(parent) })),
+    ),
+  );
   if (moved.length > 0) await bumpTreeVersion(tx, tenantId);
   return ids;
 }

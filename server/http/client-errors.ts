@@ -16,7 +16,7 @@ export function clientErrorOf({ code }: Error & { code?: string }): ApiError | u
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return apiError('REQUEST_TIMEOUT');
     default:
-      return apiError('BAD_REQUEST', { cause: 'HTTP' });
+      return apiError('BAD_REQUEST', { cause: { zh: '不是有效的 HTTP 请求', en: 'it is not valid HTTP' } });
   }
 }
 
@@ -24,7 +24,7 @@ export function clientErrorOf({ code }: Error & { code?: string }): ApiError | u
  * Returns the header that makes a request ambiguous, so that a proxy might have understood it differently: several Host
  * headers, or a transfer encoding that HTTP/1.0 does not have.
  */
-export function findFramingError({ headers, rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+export function findAmbiguousHeader({ headers, rawHeaders, httpVersion }: IncomingMessage): string | undefined {
   if (headers['transfer-encoding'] !== undefined && httpVersion === '1.0') return 'Transfer-Encoding';
   let hosts = 0;
   for (let n = 0; n < rawHeaders.length; n += 2) {

@@ -9,8 +9,13 @@ export const defaultLimits = {
   pipelined: 10_000,
   /** Bytes of responses that clients have not read yet, beyond what the operating system buffers. */
   unsentBytes: 268_435_456,
-  /** Bytes of request bodies that are still arriving: the service holds them in memory, and many callers are not known yet. */
+  /**
+   * Bytes of request bodies that are still arriving: the service holds them in memory, and many callers are not authenticated
+   * yet.
+   */
   arrivingBytes: 268_435_456,
+  /** Bytes of memory that the files of imports and their rows take. The largest file that is accepted takes about 600 MB. */
+  importBytes: 2_147_483_648,
 };
 
 export type Limits = Readonly<typeof defaultLimits>;

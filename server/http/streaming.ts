@@ -76,6 +76,15 @@ export async function streamResponse(reply: FastifyReply, work: () => Promise<vo
   return reply;
 }
 
+/** Returns a signal that aborts when the client disconnects. */
+export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(apiError('BAD_REQUEST', { cause: 'aborted' }));
+  if (raw.destroyed) abort();
+  else raw.once('close', abort);
+  return controller.signal;
+}
+
 /** Returns a signal that removes a request from a queue: it aborts after `streamQueueMs` or when the client disconnects. */
 export function queueTimeout({ raw, server }: FastifyReply): AbortSignal {
   const controller = new AbortController();

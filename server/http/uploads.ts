@@ -6,27 +6,34 @@ import { apiError } from './errors.ts';
 const uploading = new WeakSet<Socket>();
 const rejected = new WeakSet<Socket>();
 
-/** Whether a known caller is sending a file. Node's own timeout for requests, which is short, does not apply to it. */
+/** Whether an authenticated caller is sending a file. Node's own timeout for requests, which is short, does not apply to it. */
 export const isUploading = (socket: Socket): boolean => uploading.has(socket);
 
-/** Whether a file of a known caller was rejected while it was arriving. The rest of it may take as long as the file. */
+/** Whether a file of an authenticated caller was rejected while it was arriving. The rest of it may take as long as the file. */
 export const isRejectedUpload = (socket: Socket): boolean => rejected.has(socket);
 
-/** Receives a body that may take longer than others. Call it only once the caller is known. */
+/**
+ * Receives a body that may take longer than others. Call it only once the caller is authenticated. The signal aborts when it has
+ * taken too long: the rest has to be discarded.
+ */
 export async function receiveUpload<T>(
   request: FastifyRequest,
   reply: FastifyReply,
-  receive: () => Promise<T>,
+  receive: (expired: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { socket } = request.raw;
   uploading.add(socket);
   liftDeadline(reply);
+  const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(apiError('UPLOAD_TIMEOUT')), request.server.timing.uploadMs);
+    timer = setTimeout(() => {
+      controller.abort();
+      reject(apiError('UPLOAD_TIMEOUT'));
+    }, request.server.timing.uploadMs);
   });
   try {
-    return await Promise.race([receive(), expired]);
+    return await Promise.race([receive(controller.signal), expired]);
   } catch (error) {
     // The rest of the body is discarded.
     rejected.add(socket);

@@ -11,7 +11,7 @@ import {
 } from '../departments/reconcile.ts';
 import { type DepartmentValues, department } from '../departments/record.ts';
 import { apiError } from '../http/errors.ts';
-import { createSlices } from '../http/slices.ts';
+import { createSlices, sortInSlices } from '../http/slices.ts';
 import { cleanName } from '../spreadsheets/text.ts';
 import { type DepartmentRowInput, readDepartmentRows } from './department-rows.ts';
 import { headersOf, ImportErrors } from './errors.ts';
@@ -75,7 +75,9 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
     new Map<string, number>(),
   ];
   const ids: (string | undefined)[] = [];
+  const pause = createSlices();
   for (const [n, { place, source, externalId }] of rows.entries()) {
+    await pause();
     if (source !== undefined && externalId !== undefined) {
       const key = keyOf(source, externalId);
       const first = rowOfExternalId.get(key);
@@ -92,6 +94,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
     else if (place && first === undefined) rowOfPlace.set(place, n);
   }
   for (const [n, { place }] of rows.entries()) {
+    await pause();
     if (!place || ids[n] !== undefined || rowOfPlace.get(place) !== n) continue;
     // Skip a department that another row, which names it by its external id, moves to another path: this path becomes free.
     const there = place.deptIds.filter((id): id is string => {
@@ -200,7 +203,8 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
   for (let n = 0; n < rows.length; n++) outcomes[n] ??= undefined;
 
   // Parents are created before their children.
-  const created = placed.filter((n) => !stored[n]).sort((a, b) => levelOf(a) - levelOf(b));
+  const unsorted = Int32Array.from(placed.filter((n) => !stored[n]));
+  const created = [...(await sortInSlices(unsorted, (a, b) => levelOf(a) - levelOf(b)))];
   const indexOf = new Map(created.map((n, index) => [n, index]));
   const parentRef = (n: number): ParentRef => {
     const ref = parents[n] ?? null;

@@ -70,7 +70,7 @@ function readNames(path: string, header: ReturnType<ReturnType<typeof headersOf>
   if (names.some((name) => cleanName(name) === '')) throw invalid(header, 'emptyPathName');
   if (names.length > maxLevels) throw apiError('TOO_DEEP', { limit: maxLevels, setting: 'BANYAN_DEPARTMENT_LEVELS' });
   const field = typeof header === 'string' ? { zh: header, en: header } : (header as Record<Language, string>);
-  const nameField = { zh: `${field.zh} 中的部门名称`, en: `A name in ${field.en}` };
+  const nameField = { zh: `“${field.zh}”中的部门名称`, en: `A name in ${field.en}` };
   for (const name of names) checkName(name, nameField);
   return names;
 }

@@ -105,7 +105,7 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
         return importUsers(tx, caller, table, { ...tenantOf(request), passwords: initial, report, onPlan });
       });
       // A user whom somebody else created while the passwords were hashed keeps the password that they have. The result that is
-      // stored for an Idempotency-Key has no passwords, so neither has a replayed one.
+      // stored for an Idempotency-Key has no passwords, so a replayed one has none either.
       const shown = [...createdRows]
         .sort((a, b) => a - b)
         .map((n) => ({

@@ -1,4 +1,5 @@
 import { type ApiError, apiError, type Language } from '../http/errors.ts';
+import { mapInSlices } from '../http/slices.ts';
 import { textOf } from '../spreadsheets/sheet.ts';
 import type { Report } from '../spreadsheets/write-report.ts';
 import type { CellError } from './errors.ts';
@@ -55,9 +56,10 @@ function showErrors(n: number, errors: readonly CellError[], table: Table, langu
 /** Throws if rows have errors, and lists the first of them. */
 export function assertNoErrors({ errors }: Plan, table: Table): void {
   if (errors.count === 0) return;
-  const listed = [...errors.byRow]
-    .sort(([a], [b]) => a - b)
-    .flatMap(([n, found]) => found.map((each) => ({ n, ...each })))
+  const listed = [...errors.byRow.keys()]
+    .sort((a, b) => a - b)
+    .slice(0, MAX_LISTED)
+    .flatMap((n) => (errors.byRow.get(n) ?? []).map((each) => ({ n, ...each })))
     .slice(0, MAX_LISTED);
   throw apiError('ROWS_INVALID', {
     rows: errors.byRow.size,
@@ -74,13 +76,18 @@ export function assertNoErrors({ errors }: Plan, table: Table): void {
 const textsOf = (error: ApiError) => ({ zh: error.text('zh'), en: error.text('en') });
 
 /** What to add to the file so that its author finds the errors. */
-export function toReport({ errors }: Plan, table: Table, format: 'xlsx' | 'csv', language: Language): Report {
+export async function toReport(
+  { errors }: Plan,
+  table: Table,
+  format: 'xlsx' | 'csv',
+  language: Language,
+): Promise<Report> {
   return {
     format,
     header: { zh: '错误', en: 'Errors' }[language],
     headerRow: table.headerRow,
     errors: new Map(
-      [...errors.byRow].map(([n, found]) => [
+      await mapInSlices([...errors.byRow], ([n, found]): [number, string] => [
         table.rows[n]?.row as number,
         found.map(({ error }) => error.text(language)).join('\n'),
       ]),

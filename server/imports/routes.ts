@@ -10,7 +10,7 @@ import { writeHeaders } from '../http/etag.ts';
 import { languageOf } from '../http/language.ts';
 import { responses } from '../http/openapi.ts';
 import { ProgressEvents, respondWithProgress } from '../http/progress.ts';
-import { isClientWaiting, sendSerialized } from '../http/streaming.ts';
+import { disconnectSignal, isClientWaiting, sendSerialized } from '../http/streaming.ts';
 import { invalid } from '../http/validation.ts';
 import { readSpreadsheet, reportErrors } from '../spreadsheets/read.ts';
 import { TemplateQuery } from '../spreadsheets/schema.ts';
@@ -18,8 +18,8 @@ import { fileHeaders, sendTemplate } from '../spreadsheets/sending.ts';
 import { departmentImporter, type Importer, type ImportRequest, userImporter } from './importers.ts';
 import { showPreview, toReport } from './preview.ts';
 import { ImportBody, ImportPreview, ImportQuery, ImportResult } from './schema.ts';
-import { toTable } from './table.ts';
-import { createImportLimit, multipartLimits, receiveFile } from './upload.ts';
+import { estimateMemory, toTable } from './table.ts';
+import { createImportLimit, multipartLimits, type ReserveMemory, receiveFile } from './upload.ts';
 
 /** The file that a preview with `report` returns. */
 const ERROR_REPORT = { fileName: 'import-errors', title: { zh: '导入错误明细', en: 'Import errors' } };
@@ -43,7 +43,7 @@ const errors: ErrorCode[] = [
 /** Imports and their templates. The body of an import is a file. It is read only after the caller's permission was checked. */
 export async function importRoutes(app: App, deps: Dependencies): Promise<void> {
   const { db, config } = deps;
-  const limit = createImportLimit();
+  const limit = createImportLimit(deps.limits.importBytes);
   const isVerbose = config.logLevel === 'trace' || config.logLevel === 'debug';
   app.removeAllContentTypeParsers();
   await app.register(multipart, { limits: multipartLimits });
@@ -104,15 +104,26 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
           request,
           async (tx) => (await readTopLevelTenants(tx, [tenantId])).get(tenantId) ?? tenantId,
         );
-        return limit(request, reply, topLevel, () => handle(importer, topLevel, request, reply)) as never;
+        return limit(request, reply, topLevel, (reserveMemory) =>
+          handle(importer, topLevel, reserveMemory, request, reply),
+        ) as never;
       },
     );
   }
 
-  async function handle(importer: Importer, topLevel: string, request: ImportRequest, reply: FastifyReply) {
+  async function handle(
+    importer: Importer,
+    topLevel: string,
+    reserveMemory: ReserveMemory,
+    request: ImportRequest,
+    reply: FastifyReply,
+  ) {
     const { mode, report } = request.query;
     const bytes = await receiveFile(request, reply);
-    const table = toTable(await readSpreadsheet(bytes, topLevel), importer.sheet.columns, importer.keys);
+    const signal = disconnectSignal(reply);
+    const sheet = await readSpreadsheet(bytes, topLevel, { signal });
+    reserveMemory(bytes.length + (await estimateMemory(sheet)));
+    const table = await toTable(sheet, importer.sheet.columns, importer.keys);
     const language = languageOf(request.headers);
     if (mode === 'apply') {
       const envelope = await respondWithProgress(request, reply, config, async (progress) => {
@@ -125,7 +136,8 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
     }
     const plan = await readInRequestedTenant(db, request, (tx, caller) => importer.plan(tx, caller, table));
     if (!report) return sendJson(reply, ok(showPreview(plan, table, language)));
-    const file = await reportErrors(bytes, toReport(plan, table, report, language), topLevel);
+    const rowErrors = await toReport(plan, table, report, language);
+    const file = await reportErrors(bytes, rowErrors, topLevel, { signal });
     return reply.headers(fileHeaders(ERROR_REPORT, report, language)).send(Buffer.from(file));
   }
 }

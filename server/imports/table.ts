@@ -1,4 +1,5 @@
 import { apiError, type Language } from '../http/errors.ts';
+import { createSlices, mapInSlices } from '../http/slices.ts';
 import { type Column, columnOfHeader, importedColumns } from '../spreadsheets/column.ts';
 import { MAX_ROWS, type SheetCell, type SheetRow, textOf } from '../spreadsheets/sheet.ts';
 
@@ -25,30 +26,47 @@ export interface Table {
   rows: TableRow[];
 }
 
+/** How many bytes a row, a cell and a character of a sheet take at most, with those of the table that is made of it. */
+const ROW_BYTES = 200;
+const CELL_BYTES = 80;
+const CHARACTER_BYTES = 2;
+
+/** Returns how much memory a sheet and its table take, in bytes. */
+export async function estimateMemory(sheet: readonly SheetRow[]): Promise<number> {
+  const pause = createSlices();
+  let bytes = 0;
+  for (const { cells } of sheet) {
+    await pause();
+    bytes += ROW_BYTES + cells.length * CELL_BYTES;
+    for (const cell of cells) bytes += textOf(cell).length * CHARACTER_BYTES;
+  }
+  return bytes;
+}
+
 /** The header is looked for in this many rows: files have titles and notes above it. */
 const MAX_ROWS_ABOVE = 20;
 /** A header may extend over several rows, with the names of groups of columns above. */
 const MAX_HEADER_ROWS = 3;
-/** Longer cells are no headers. */
+/** Longer cells are not headers. */
 const MAX_HEADER_LENGTH = 200;
 
 /**
  * Finds the header row, and the columns that it names. Without a header row the columns are in the order of the template. At
  * least one of `keys` must be present: without them, rows do not identify their records.
  */
-export function toTable<Row>(
+export async function toTable<Row>(
   sheet: readonly SheetRow[],
   columns: readonly Column<Row>[],
   keys: readonly string[],
-): Table {
+): Promise<Table> {
   const header = findHeader(sheet, columns);
   const found = header ? header.columns : byPosition(columns);
   if (!found.some(({ column }) => keys.includes(column.key))) {
     const missing = columns.find(({ key }) => key === keys[0]);
     throw apiError('COLUMNS_MISSING', { columns: missing?.header ?? '' });
   }
-  const data = header ? rowsBelow(sheet, header) : sheet;
-  for (const each of found) assertNotRepeated(each, found, data);
+  const data = header ? await rowsBelow(sheet, header) : sheet;
+  for (const each of found) await assertNotRepeated(each, found, data);
   if (data.length > MAX_ROWS) throw apiError('TOO_MANY_ROWS', { limit: MAX_ROWS });
   return {
     columns: found.map(({ column, index, text }) => ({
@@ -57,7 +75,7 @@ export function toTable<Row>(
       header: text ?? column.header,
     })),
     headerRow: header && sheet[header.index]?.row,
-    rows: data.map(({ row, cells }) => ({
+    rows: await mapInSlices(data, ({ row, cells }) => ({
       row,
       cells: new Map(found.map(({ column, index }) => [column.key, cells[index] ?? ''])),
     })),
@@ -109,7 +127,7 @@ const isSameHeader = <Row>(a: readonly FoundColumn<Row>[], b: readonly FoundColu
   a.length === b.length && a.every(({ index, text }, n) => index === b[n]?.index && text === b[n]?.text);
 
 /** Returns the rows below the header, without those that repeat it: sheets laid out for printing have it on each page. */
-function rowsBelow<Row>(sheet: readonly SheetRow[], { index: last, columns }: Header<Row>): SheetRow[] {
+async function rowsBelow<Row>(sheet: readonly SheetRow[], { index: last, columns }: Header<Row>): Promise<SheetRow[]> {
   const headerRows = sheet.slice(Math.max(0, last - MAX_HEADER_ROWS + 1), last + 1);
   const texts = columns.map(({ index, text }) => ({
     index,
@@ -119,21 +137,29 @@ function rowsBelow<Row>(sheet: readonly SheetRow[], { index: last, columns }: He
   const isHeader = ({ cells }: SheetRow) =>
     texts.every(({ index, above }) => above.has(textAt(cells, index))) &&
     texts.some(({ index, text }) => textAt(cells, index) === text);
-  return sheet.slice(last + 1).filter((row) => !isHeader(row));
+  const pause = createSlices();
+  const rows: SheetRow[] = [];
+  for (const row of sheet.slice(last + 1)) {
+    await pause();
+    if (!isHeader(row)) rows.push(row);
+  }
+  return rows;
 }
 
 const textAt = (cells: readonly SheetCell[], index: number): string => textOf(cells[index]).trim();
 
 /** Throws if another column has the same header but different contents. Columns of a merged range have the same contents. */
-function assertNotRepeated<Row>(
+async function assertNotRepeated<Row>(
   { index, text = '', repeatedAt = [] }: FoundColumn<Row>,
   all: readonly FoundColumn<Row>[],
   rows: readonly SheetRow[],
-): void {
+): Promise<void> {
   // A lower row of the header may give such a column a name of its own.
   const others = repeatedAt.filter((other) => all.every((each) => each.index !== other));
   if (others.length === 0) return;
+  const pause = createSlices();
   for (const { cells } of rows) {
+    await pause();
     const own = textAt(cells, index);
     const other = others.find((each) => textAt(cells, each) !== own);
     if (other === undefined) continue;
@@ -148,21 +174,21 @@ function assertNotRepeated<Row>(
 }
 
 /**
- * Returns the columns whose names a row contains. If two cells name the same column, the one with its proper name counts,
- * otherwise the first.
+ * Returns the columns whose names a row contains. If two cells name the same column, the one with the header of our template
+ * counts, otherwise the first.
  */
 function knownColumns<Row>(cells: readonly SheetCell[], columns: readonly Column<Row>[]): FoundColumn<Row>[] {
   const unique = new Map<string, FoundColumn<Row>>();
   for (const [index, cell] of cells.entries()) {
-    // Errors show the header.
+    // Errors quote the header, so it must not be long.
     if (textOf(cell).length > MAX_HEADER_LENGTH) continue;
     const text = textOf(cell).trim();
     const column = text === '' ? undefined : columnOfHeader(columns, text);
     if (!column) continue;
-    const isProper = (name = '') => Object.values(column.header).includes(name);
+    const isOwnHeader = (name = '') => Object.values(column.header).includes(name);
     const before = unique.get(column.key);
     if (before?.text === text) before.repeatedAt?.push(index);
-    else if (!before || (isProper(text) && !isProper(before.text)))
+    else if (!before || (isOwnHeader(text) && !isOwnHeader(before.text)))
       unique.set(column.key, { column, index, text, repeatedAt: [] });
   }
   return [...unique.values()];

@@ -27,27 +27,37 @@ export async function receiveFile(request: FastifyRequest, reply: FastifyReply):
     reply.header('connection', 'close');
     throw apiError('BODY_TOO_LARGE', { limit: MAX_FILE });
   }
-  const bytes = await receiveUpload(request, reply, () => readFile(request).catch(rethrow));
+  const { bytes, sha256 } = await receiveUpload(request, reply, (expired) => readFile(request, expired).catch(rethrow));
   // An Idempotency-Key belongs to a request with this file.
-  request.body = { sha256: createHash('sha256').update(bytes).digest('hex') };
+  request.body = { sha256 };
   return bytes;
 }
 
-/** Reads the form to its end: a second part `file` would otherwise be ignored. */
-async function readFile(request: FastifyRequest): Promise<Buffer> {
-  let bytes: Buffer | undefined;
+/** Reads the form to its end: a second part `file` would otherwise be ignored. Once it has expired, keeps nothing of it. */
+async function readFile(request: FastifyRequest, expired: AbortSignal): Promise<{ bytes: Buffer; sha256: string }> {
+  const hash = createHash('sha256');
+  let chunks: Buffer[] | undefined;
+  expired.addEventListener('abort', () => {
+    chunks = [];
+  });
   for await (const part of request.parts()) {
     if (part.type === 'field' && part.fieldname !== 'file') continue;
-    if (part.type === 'field' || part.fieldname !== 'file' || bytes) throw apiError('FILE_REQUIRED');
-    bytes = await part.toBuffer();
+    if (part.type === 'field' || part.fieldname !== 'file' || chunks) throw apiError('FILE_REQUIRED');
+    chunks = [];
+    for await (const chunk of part.file as AsyncIterable<Buffer>) {
+      if (expired.aborted) continue;
+      hash.update(chunk);
+      chunks.push(chunk);
+    }
   }
-  if (!bytes) throw apiError('FILE_REQUIRED');
-  return bytes;
+  if (!chunks) throw apiError('FILE_REQUIRED');
+  return { bytes: Buffer.concat(chunks), sha256: hash.digest('hex') };
 }
 
 function rethrow(error: unknown): never {
   if (error instanceof ApiError) throw error;
   const code = errorCode(error);
+  if (code === 'ECONNRESET') throw apiError('BAD_REQUEST', { cause: 'aborted' });
   if (code === 'FST_REQ_FILE_TOO_LARGE') throw apiError('BODY_TOO_LARGE', { limit: MAX_FILE });
   if (code.startsWith('FST_')) throw apiError('FILE_REQUIRED');
   // busboy reports a body that ends early, or does not match its Content-Type, as a plain error.
@@ -55,26 +65,47 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
-/** How many imports a process works on at the same time: each holds its file, and then its rows, in memory. */
+/** How many imports a process works on at the same time. */
 const MAX_IN_PROGRESS = 16;
+/** The memory that imports may take is shared in portions of this many bytes. */
+const PORTION = 16_777_216;
+
+/** Reserves memory until the import has ended. Throws if too little is left. */
+export type ReserveMemory = (bytes: number) => void;
 
 /**
- * Lets a tenant import one file at a time; its further imports wait for a while. The tenants below one top-level tenant share
- * what one of them may have, so that they leave slots for others.
+ * Lets a tenant import one file at a time; its further imports wait for a while. All tenants below one top-level tenant together
+ * get no more slots and memory than a single tenant could, so that they leave some for others.
  */
-export function createImportLimit() {
+export function createImportLimit(maxBytes: number) {
   const perTenant = new KeyedSemaphore(1);
   const slots = new FairSlots(MAX_IN_PROGRESS);
-  return <T>(request: FastifyRequest, reply: FastifyReply, topLevel: string, work: () => Promise<T>): Promise<T> => {
+  const memory = new FairSlots(maxBytes / PORTION);
+  return <T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    topLevel: string,
+    work: (reserveMemory: ReserveMemory) => Promise<T>,
+  ): Promise<T> => {
     const { tenantId } = request.token;
-    return perTenant.run(
-      tenantId,
-      async () => {
-        const release = slots.take([...new Set(['000000', topLevel, tenantId])]);
-        if (!release) throw apiError('TOO_BUSY');
-        return work().finally(release);
-      },
-      queueTimeout(reply),
-    );
+    const path = [...new Set(['000000', topLevel, tenantId])];
+    const held: (() => void)[] = [];
+    const take = (from: FairSlots) => {
+      const release = from.take(path);
+      if (!release) throw apiError('TOO_BUSY');
+      held.push(release);
+    };
+    const reserveMemory: ReserveMemory = (bytes) => {
+      for (let reserved = 0; reserved < bytes; reserved += PORTION) take(memory);
+    };
+    const run = async () => {
+      try {
+        take(slots);
+        return await work(reserveMemory);
+      } finally {
+        for (const release of held) release();
+      }
+    };
+    return perTenant.run(tenantId, run, queueTimeout(reply));
   };
 }

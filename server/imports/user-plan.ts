@@ -4,7 +4,7 @@ import { hasAllPermissions } from '../auth/permissions.ts';
 import { userKey } from '../auth/user-key.ts';
 import { type PathNode, PathTree, showPath } from '../departments/paths.ts';
 import { apiError, type Detail } from '../http/errors.ts';
-import { createSlices } from '../http/slices.ts';
+import { createSlices, mapInSlices } from '../http/slices.ts';
 import { invalid } from '../http/validation.ts';
 import { readAccountsLeft } from '../quotas/accounts.ts';
 import { externalIdFields } from '../records/external-id.ts';
@@ -198,7 +198,9 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
     errors.add(n, key, apiError('ROW_REPEATED', { row: table.rows[first]?.row as number }));
   const names = new Map<string, number>();
   const externalIds = new Map<string, number>();
+  const pause = createSlices();
   for (const [n, { userName, source, externalId }] of rows.entries()) {
+    await pause();
     const name = userName === undefined ? undefined : userKey(userName);
     const firstName = name === undefined ? undefined : names.get(name);
     if (firstName !== undefined) repeats(n, 'userName', firstName);
@@ -220,7 +222,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
   const byName = await findUsersByName(tx, tenantId, [...names.keys()]);
   const users = await readStoredUsers(tx, tenantId, [...new Set([...byExternalId.values(), ...byName.values()])]);
   const rowOf = new Map<string, number>();
-  return rows.map(({ userName, source, externalId }, n) => {
+  return mapInSlices([...rows.entries()], ([n, { userName, source, externalId }]) => {
     const known = externalId === undefined ? undefined : byExternalId.get(keyOf(source as string, externalId));
     const named = userName === undefined ? undefined : byName.get(userKey(userName));
     // The name and the external id belong to different users.

@@ -6,13 +6,13 @@ import type { WorkerMessage, WorkerTask } from './read-worker.ts';
 import { MAX_CELL_LENGTH, MAX_COLUMNS, MAX_ROWS, type SheetRow } from './sheet.ts';
 import type { Report } from './write-report.ts';
 
-interface ReadLimits {
+interface ReadOptions {
+  /** Aborts when nobody waits for the file any more. */
+  signal?: AbortSignal | undefined;
   /** A file has to be read within this time. 100,000 rows take about 10 seconds on a busy machine. */
-  readMs: number;
-  heapMegabytes: number;
+  readMs?: number;
+  heapMegabytes?: number;
 }
-
-const defaultReadLimits: ReadLimits = { readMs: 60_000, heapMegabytes: 1_024 };
 
 /** How many files a process reads at the same time: each takes a CPU and up to `heapMegabytes`. */
 const reading = new Semaphore(2);
@@ -23,10 +23,10 @@ const perOwner = new KeyedSemaphore(1);
 export async function readSpreadsheet(
   bytes: Uint8Array,
   owner: string,
-  limits = defaultReadLimits,
+  options: ReadOptions = {},
 ): Promise<SheetRow[]> {
   const rows: SheetRow[] = [];
-  await runWorker({ bytes }, owner, limits, (message) => {
+  await runWorker({ bytes }, owner, options, (message) => {
     if ('rows' in message) for (const row of message.rows) rows.push(row);
   });
   return rows;
@@ -37,10 +37,10 @@ export async function reportErrors(
   bytes: Uint8Array,
   report: Report,
   owner: string,
-  limits = defaultReadLimits,
+  options: ReadOptions = {},
 ): Promise<Uint8Array> {
   let file: Uint8Array | undefined;
-  await runWorker({ bytes, report }, owner, limits, (message) => {
+  await runWorker({ bytes, report }, owner, options, (message) => {
     if ('file' in message) ({ file } = message);
   });
   return file as Uint8Array;
@@ -49,26 +49,36 @@ export async function reportErrors(
 const runWorker = (
   workerData: WorkerTask,
   owner: string,
-  limits: ReadLimits,
+  options: ReadOptions,
   receive: (message: WorkerMessage) => void,
-): Promise<void> => perOwner.run(owner, () => reading.run(() => startWorker(workerData, limits, receive)));
+): Promise<void> => {
+  const { signal } = options;
+  return perOwner.run(owner, () => reading.run(() => startWorker(workerData, options, receive), signal), signal);
+};
 
-const startWorker = (workerData: WorkerTask, limits: ReadLimits, receive: (message: WorkerMessage) => void) =>
+const startWorker = (
+  workerData: WorkerTask,
+  { signal, readMs = 60_000, heapMegabytes = 1_024 }: ReadOptions,
+  receive: (message: WorkerMessage) => void,
+) =>
   new Promise<void>((resolve, reject) => {
     const worker = new Worker(new URL('./read-worker.js', import.meta.url), {
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes },
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     });
     let settled = false;
-    const settle = (problem?: ReadProblem, row?: number) => {
+    const end = (error?: unknown) => {
       if (settled) return;
       settled = true;
       clearTimeout(timer);
-      void worker.terminate();
-      if (problem) reject(readError(problem, row));
-      else resolve();
+      signal?.removeEventListener('abort', abort);
+      // The next file is read only when the memory of this thread is free again.
+      worker.terminate().then(() => (error ? reject(error) : resolve()), reject);
     };
-    const timer = setTimeout(() => settle('slow'), limits.readMs);
+    const settle = (problem?: ReadProblem, row?: number) => end(problem && readError(problem, row));
+    const abort = () => end(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    const timer = setTimeout(() => settle('slow'), readMs);
     worker.on('message', (message: WorkerMessage) => {
       if ('problem' in message) settle(message.problem, message.row);
       else if ('done' in message) settle();

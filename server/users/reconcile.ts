@@ -39,13 +39,14 @@ export async function writeUserChanges(
   const { tenantId, userName: by } = caller;
   if (created.length > 0) await assertAccountsLeft(tx, caller, tenantId, created.length);
   const ids: string[] = [];
-  const newRows = created.map((row, n) => ({
-    ...row,
-    userKey: userKey(row.userName),
-    passwordHash: hashes[n] as string,
-  }));
-  await inChunks(tx, newRows, async (chunk) => {
-    const rows = chunk.map((row) => ({ ...row, mustChangePassword: true }));
+  let next = 0;
+  await inChunks(tx, created, async (chunk) => {
+    const rows = chunk.map((row) => ({
+      ...row,
+      userKey: userKey(row.userName),
+      passwordHash: hashes[next++] as string,
+      mustChangePassword: true,
+    }));
     const inserted = (await insertUsers(tx, tenantId, by, rows).catch(rethrowAsTaken)).map(String);
     await insertMemberships(
       tx,

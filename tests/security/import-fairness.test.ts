@@ -32,3 +32,13 @@ test('imports of many tenants below one tenant leave room for those of others', 
   assert.equal(code, 200, text);
   for (const request of requests) request.destroy();
 });
+
+test('a file that needs more memory than other imports leave is rejected, and an import that has ended takes none', async () => {
+  const limited = await startService({}, { limits: { importBytes: 67_108_864 } });
+  const tenant = await limited.createTenant();
+  const fileOf = (rows: number) =>
+    csv([['部门路径', '备注'], ...Array.from({ length: rows }, (_, n) => [`部门${n}`, 'x'.repeat(200_000)])]);
+  const preview = async (rows: number) => (await importFile(tenant, 'dept', 'preview', fileOf(rows))).status;
+  // A tenant gets 32 MB of the 64 MB. These files take 18 MB and 42 MB.
+  assert.deepEqual([await preview(30), await preview(30), await preview(70), await preview(30)], [200, 200, 503, 200]);
+});
