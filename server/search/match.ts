@@ -47,7 +47,7 @@ function rankPinyin(dictionary: Dictionary, name: string, word: string): Rank | 
   return undefined;
 }
 
-/** Where a match ends, and whether it ends with a whole syllable or the first letter of one. */
+/** Where a match ends. `isWhole`: it ends with a whole syllable or with the initial of one, not in the middle. */
 interface End {
   at: number;
   isWhole: boolean;

@@ -8,6 +8,8 @@ const READINGS_PER_SET = 3;
 export interface Dictionary {
   /** Returns all readings of a character; none for other characters. */
   readingsOf(character: string): readonly string[];
+  /** Returns the characters that can be read as a syllable. */
+  charactersOf(syllable: string): readonly string[];
   /** Returns the number under which the index has a syllable; undefined if there is no such syllable. */
   numberOf(syllable: string): number | undefined;
   /** Returns the syllables that begin with these letters. */
@@ -37,6 +39,13 @@ export function parseDictionary(bytes: Buffer): Dictionary {
     return set < 0 ? readings(at, 1) : readings(SETS_AT + 2 * READINGS_PER_SET * set, READINGS_PER_SET);
   };
   const parsed = new Map<number, readonly string[]>();
+  let characters: Map<string, string[]> | undefined;
+  const groupCharacters = () => {
+    const groups = new Map(syllables.map((syllable): [string, string[]] => [syllable, []]));
+    for (let code = FIRST; code <= LAST; code++)
+      for (const syllable of parse(code)) groups.get(syllable)?.push(String.fromCodePoint(code));
+    return groups;
+  };
   return {
     readingsOf(character) {
       if (!isHan(character)) return [];
@@ -44,6 +53,10 @@ export function parseDictionary(bytes: Buffer): Dictionary {
       const known = parsed.get(code) ?? parse(code);
       parsed.set(code, known);
       return known;
+    },
+    charactersOf(syllable) {
+      characters ??= groupCharacters();
+      return characters.get(syllable) ?? [];
     },
     numberOf: (syllable) => numbers.get(syllable),
     startingWith: (letters) => beginnings.get(letters) ?? [],

@@ -78,9 +78,26 @@ function wordOf(dictionary: Dictionary, typed: string, phone: string | undefined
     // Pinyin along with Chinese characters or digits: `李wj`, `yf1b`.
     const texts = text.match(/\p{Script=Han}+|\d+/gu) ?? [];
     const pinyin = letters.flatMap((each) => termsOf(dictionary, segment(dictionary, each)[0] ?? []).pinyin ?? []);
+    const pairs = pairsNextToPinyin(dictionary, text);
+    if (pairs.length > 0) parts.push({ texts, pinyin, anyOf: { texts: pairs } });
     if (letters.length > 0 && texts.length + pinyin.length > 0) parts.push({ texts, pinyin });
   }
   return { text, phone, parts, exactParts };
+}
+
+/** More pairs than this take too long to look up. */
+const MAX_PAIRS = 2_000;
+
+/**
+ * Returns the pairs of characters that the end of pinyin and what follows it can stand for: in `zhuangpei0`, a character that
+ * is read as `pei`, and `0`. Without them, all names with these syllables and a 0 anywhere are candidates, which may be too many.
+ */
+function pairsNextToPinyin(dictionary: Dictionary, text: string): string[] {
+  const [, letters = '', next = ''] = /([a-z]{2,})(\p{Script=Han}|\d)/u.exec(text) ?? [];
+  const last = segment(dictionary, letters)[0]?.at(-1);
+  if (last === undefined) return [];
+  const characters = new Set(dictionary.startingWith(last).flatMap((syllable) => dictionary.charactersOf(syllable)));
+  return characters.size <= MAX_PAIRS ? [...characters].map((character) => character + next) : [];
 }
 
 /** The last segment may be the beginning of several syllables. Each other one is a syllable or its first letters. */

@@ -178,6 +178,17 @@ describe('permissions', () => {
   });
 });
 
+test('pinyin followed by a digit finds its names among many that have the same syllables and digits', async () => {
+  const client = await service.createTenant();
+  // More than the candidates that a search reads.
+  const names = [...Array.from({ length: 600 }, (_, n) => `装配${n + 1}0号`), '装配0号'];
+  const departments = names.map((deptName, n) => ({ ref: `${n}`, deptName }));
+  assert.equal((await client.post(`${DEPTS}/bulk`, { departments })).code, 200);
+  for (const q of ['zhuangpei0', 'zp0']) assert.deepEqual(await namesFound(q, client), ['装配0号'], q);
+  await create('焊接 0 组');
+  assert.deepEqual(await namesFound('hanjie0'), ['焊接 0 组']);
+});
+
 describe('changes', () => {
   test('a search finds what the last write stored', async () => {
     const id = await create('旧名称');
