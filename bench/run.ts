@@ -7,6 +7,7 @@ import { capacity } from './measures/capacity.ts';
 import { history } from './measures/history.ts';
 import { keys } from './measures/keys.ts';
 import { logins } from './measures/logins.ts';
+import { metrics } from './measures/metrics.ts';
 import { moves } from './measures/moves.ts';
 import { neighbours } from './measures/neighbours.ts';
 import { pauses } from './measures/pauses.ts';
@@ -51,6 +52,7 @@ const measures: Record<string, Measure> = {
   logins,
   manyTenants,
   workers,
+  metrics,
   neighbours,
   starts,
   memory,
