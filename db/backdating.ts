@@ -3,10 +3,10 @@ import { StartupError } from './startup-error.ts';
 import { withMigrationLock } from './transaction.ts';
 
 /**
- * Writes with times of the past, for demonstration data. The ledger takes the time of a change from a setting of the transaction
- * (batch_time.sql). `create_time` and `update_time` of the rows come from the clock, so triggers replace them for as long as the
- * work runs. In a transaction that does not call `setTime`, the setting is empty or the time of its own first change. So the
- * triggers do no harm in a running service, even if a crash leaves them behind.
+ * Writes rows with past timestamps, for demonstration data. The ledger takes the time of a change from a setting of the
+ * transaction (batch_time.sql). `create_time` and `update_time` of the rows come from the clock, so triggers replace them for as
+ * long as the work runs. In a transaction that does not call `setTime`, the setting is empty or the time of its own first change.
+ * So the triggers do no harm in a running service, even if a crash leaves them behind.
  */
 
 const TABLES = ['tenants', 'departments', 'users', 'quotas', 'notices'];

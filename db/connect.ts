@@ -140,7 +140,7 @@ export const withOwnerConnection = <T>(options: DatabaseOptions, work: (owner: S
   withOwnerTarget(options, (target) => withOwner(target, work));
 
 /**
- * Runs an operator's work in tenants, whether or not the service is running. It uses the service's role: a read of an earlier
+ * Runs an operator's work in tenants, whether or not the service is running. It uses the service's role: a read as of an earlier
  * time waits for the open transactions that it finds in pg_stat_activity, where PostgreSQL shows a role the details of its own
  * sessions only.
  */

@@ -76,7 +76,10 @@ export interface BloatedTable {
   live: number;
 }
 
-/** Returns tables whose deleted and former rows take up much space, as PostgreSQL's statistics estimate them. */
+/**
+ * Returns tables whose dead rows (deleted rows and old row versions) take up a lot of space, as PostgreSQL's statistics estimate
+ * them.
+ */
 export const findBloatedTables = (sql: Sql) => sql<BloatedTable[]>`
   select relname as table, n_dead_tup as dead, n_live_tup as live from pg_stat_user_tables
   where schemaname = 'banyan' and n_dead_tup >= ${BLOAT.rows} and n_dead_tup > ${BLOAT.share}::float8 * n_live_tup

@@ -93,7 +93,9 @@ export function connectService(
   };
 }
 
-/** Opens a connection as the owner of the tables. Its statements have no time limits: migrations and locks may take long. */
+/**
+ * Opens a connection as the owner of the tables. Its statements have no time limits: migrations and locks may take a long time.
+ */
 export const connectOwner = (
   target: Target,
   onLost = () => {},
@@ -153,7 +155,8 @@ function connect(
       // Every bigint that is read this way is at most 2^53-1: sequences limit ids, and check constraints and request schemas
       // limit the numbers of quotas. Ids of tenants are read as text.
       bigint: { to: 20, from: [20], serialize: (n: number) => String(n), parse: (text: string) => Number(text) },
-      // A text is sent as it is, and read in the time zone of the connection. The driver would read it in that of the process.
+      // A string is sent as it is, and PostgreSQL interprets it in the time zone of the connection. The driver would interpret it
+      // in that of the process.
       date: {
         to: 1184,
         from: [1082, 1114, 1184],

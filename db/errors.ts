@@ -23,8 +23,8 @@ export const isStandby = (error: unknown): boolean =>
   (errorCode(error) === '0A000' && (error as { routine?: string }).routine === 'call_bool_check_hook');
 
 /**
- * Whether the database cannot be used: it refuses or drops connections, has no free connection, is starting or shutting down,
- * is a standby, or its disk is full.
+ * Whether the database cannot be used: it refuses or drops connections, has no free connection, is starting or shutting down, is
+ * a standby, cancelled a statement, or its disk is full.
  */
 export function isUnavailable(error: unknown): boolean {
   const code = errorCode(error);

@@ -13,11 +13,11 @@ export interface Pool {
   /** Runs `work` with a connection of its own. Fails as soon as that connection is lost. */
   use<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Returns how many connections have been opened so far. A new one may lead to a different database: one that was restored
-   * from a backup, or a replica that was promoted.
+   * Returns how many times a connection has been opened, or tried to be, so far. A new one may lead to a different database: one
+   * that was restored from a backup, or a replica that was promoted.
    */
   connectionsOpened(): number;
-  /** Returns how many connections have been lost so far. */
+  /** Returns how many connections have been lost, or could not be opened, so far. */
   connectionsLost(): number;
   /** Returns how many connections are open and in use at present, and how much work waits for one. */
   usage(): { open: number; inUse: number; waiting: number };

@@ -17,8 +17,8 @@ export interface RequestOrigin {
 }
 
 /**
- * The address of a caller who has only named the tenant. The transaction uses the share of the address, and the tenant does not
- * count as active. Otherwise anybody could use up the share of any tenant.
+ * The address of a caller who is not authenticated and has only named a tenant. The transaction counts against the share of the
+ * address, and the tenant does not count as active. Otherwise anybody could use up the share of any tenant.
  */
 interface AnonymousCaller {
   anonymousAddress?: string | undefined;

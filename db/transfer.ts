@@ -7,8 +7,8 @@ import { ROOT_TENANT } from './tenant-scope.ts';
 import { begin } from './transaction.ts';
 
 /**
- * Copies all data to a folder, and from a folder into an empty database: one file for each table, one line of JSON for each
- * row, by column names. The tables are found in the catalog, so a new table is copied too unless it is listed here.
+ * Copies all data to a folder, and from a folder into an empty database: one file for each table, one line of JSON for each row,
+ * keyed by column name. The tables are found in the catalog, so a new table is copied too unless it is listed here.
  */
 
 /** Tables that are not copied, and why. */
@@ -143,14 +143,14 @@ async function importTable(
   for await (const line of readLines(fileOf(folder, name), (bytes) => hash.update(bytes))) {
     // Rows of the table tenants are inserted as 000000, which sees all of its descendants. Rows of other tables are inserted as
     // their own tenant.
-    const owner =
+    const insertAs =
       hasTenant && name !== 'tenants'
         ? (JSON.parse(line).tenant_id as string)
         : name === 'tenants'
           ? ROOT_TENANT
           : undefined;
-    if (owner !== tenantId || chunk.length === CHUNK.rows || length > CHUNK.length) await insert();
-    tenantId = owner;
+    if (insertAs !== tenantId || chunk.length === CHUNK.rows || length > CHUNK.length) await insert();
+    tenantId = insertAs;
     chunk.push(line);
     length += line.length;
     rows++;
@@ -248,7 +248,7 @@ async function listTables(tx: Tx): Promise<Table[]> {
     group by r.relname order by r.relname`;
 }
 
-/** Returns all tenants, and the ledger that records logins to unknown ones. */
+/** Returns the ids of all tenants, and `none`, which has the logins to unknown tenants. */
 async function listTenants(tx: Tx): Promise<string[]> {
   const rows = await tx<{ tenantId: string }[]>`select tenant_id as "tenantId" from tenants order by path`;
   return [...rows.map(({ tenantId }) => tenantId), 'none'];

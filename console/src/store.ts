@@ -64,11 +64,11 @@ export function writeStorage(key: string, value: string | null, storage: Storage
     if (value === null) storage.removeItem(key);
     else storage.setItem(key, value);
   } catch {
-    // The storage is full or forbidden. The value is not essential, so it is lost.
+    // The storage is full or forbidden. The value is not essential, so losing it is acceptable.
   }
 }
 
-/** A store with whether a media query matches. */
+/** A store that says whether a media query matches. */
 export function createMediaQueryStore(query: string) {
   const media = window.matchMedia(query);
   const matches = createStore(media.matches);

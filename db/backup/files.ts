@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isAlive } from '../embedded/processes.ts';
 import { StartupError } from '../startup-error.ts';
 
-/** The size and the SHA-256 of a file, in hexadecimal. */
+/** The size of a file, and its SHA-256 in hexadecimal. */
 export interface FileDigest {
   size: number;
   sha256: string;
@@ -67,8 +67,8 @@ export async function syncFolders(folders: string[]): Promise<void> {
 }
 
 /**
- * Removes folders that killed processes left incomplete: those whose name is followed by `.new-` and the id of such a process.
- * Process ids repeat after a restart of the machine or container, so one with our own id was left by a dead process.
+ * Removes folders that killed processes left incomplete: those whose name ends in `.new-` and the id of such a process. Process
+ * ids repeat after a restart of the machine or container, so one with our own id was left by a dead process.
  */
 export function removeIncomplete(parent: string, isOurs: (name: string) => boolean): void {
   for (const name of fs.readdirSync(parent)) {

@@ -45,7 +45,7 @@ const RECOVERY_TIMEOUT_SECONDS = 7 * 86_400;
 export async function restoreBackup(options: RestoreOptions): Promise<{ replaced: string | undefined }> {
   const { dataDir, backup, progress, signal } = options;
   assertReplaceable(options);
-  // Look for the archive now: the copy may take long, and what is archived meanwhile is restored too.
+  // Look for the archive now: copying may take a long time, and what is archived meanwhile is restored too.
   listArchived(options);
   fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // The next start removes this folder if we are killed.
@@ -138,7 +138,8 @@ function formatTime(time: string): string {
 
 async function recover(options: RestoreOptions, folder: string): Promise<void> {
   const { progress, signal, until, verify } = options;
-  progress(until === undefined ? 'Recovering the end of the backup' : `Recovering until ${until}`);
+  const target = until === undefined ? 'the end of the backup' : until === 'latest' ? 'the end of the archive' : until;
+  progress(`Recovering to ${target}`);
   const settings = {
     ...recoveryTarget(options),
     recovery_target_action: 'promote',

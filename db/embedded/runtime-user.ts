@@ -73,7 +73,8 @@ export function chooseRuntimeUser(dataDir: string): RuntimeUser {
   if (process.getuid?.() !== 0) return { clusterDir, binDir: linked ? binDir : copyBinaries(packageDir, dataDir) };
   const { uid, gid } = ownerOf(clusterDir) ?? unprivilegedUser();
   if (linked && canRun(binDir, uid, gid)) return { uid, gid, clusterDir, binDir };
-  // Avoid temporary folders if possible: the system removes old files from them one by one.
+  // Prefer /var/cache, then /var/tmp, which is cleaned less often than the temporary folder: the system removes old files one by
+  // one.
   const cacheDir = ['/var/cache', '/var/tmp'].find((folder) => isWritable(folder)) ?? os.tmpdir();
   return { uid, gid, clusterDir, binDir: copyBinaries(packageDir, cacheDir) };
 }

@@ -81,7 +81,7 @@ async function stopUnreachable(cluster: Cluster, { pid, socketDir }: FoundServer
     );
   }
   await pgCtl(cluster, ['stop', '-w', '-t', '5', '-m', 'fast']).catch((error: Error) => {
-    // It is stopping, after a checkpoint that can take long on a slow disk. The caller waits for that.
+    // It is stopping, after a checkpoint that can take a long time on a slow disk. The caller waits for that.
     if (!isGone() && !/does not shut down/.test(error.message)) throw error;
   });
 }

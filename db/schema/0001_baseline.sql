@@ -18,7 +18,7 @@ create table tenants (
   parent_id         text references tenants,               -- null only for 000000
   path              text[] not null,                       -- codes from 000000 down to the tenant itself
   tenant_name       text check (char_length(tenant_name) <= 100),
-  start_date        date,                                  -- first day of service; null: no start
+  start_date        date,                                  -- first day of service; null: in service from the beginning
   end_date          date check (end_date >= start_date),   -- last day of service, inclusive; null: no end
   contact_user_name text check (char_length(contact_user_name) <= 50),
   contact_phone     text check (char_length(contact_phone) <= 32),
@@ -106,8 +106,8 @@ create policy own_tenant on departments using (tenant_id = current_setting('bany
 -- search_departments() and find_departments() run as the owner of the tables.
 create policy owner_reads on departments for select to current_user using (true);
 
--- An upper bound of how deep the departments of a tenant are nested, so that a move need not visit the whole
--- subtree to know that the result is not too deep. A tenant without a row has not been measured yet.
+-- An upper bound on how deep the departments of a tenant are nested, so that a move need not visit the whole subtree to know that
+-- the result is not too deep. A tenant without a row has not been measured yet.
 create table department_trees (
   tenant_id text primary key references tenants,
   levels    int not null check (levels >= 0)
@@ -144,7 +144,7 @@ create table users (
   check ((source is null) = (external_id is null))
 );
 alter table departments add foreign key (tenant_id, leader_id) references users;
--- The list of users is sorted by the primary key or by one of these three. Names sort by code point, as those of departments.
+-- The list of users is sorted by the primary key or by one of these three. Names sort by code point, like those of departments.
 create unique index users_name on users (tenant_id, user_key) where del_flag = '0';
 create index users_by_nick_name on users
   (tenant_id, (case when nick_name is null then '' else nick_name end) collate "C", user_id) where del_flag = '0';
@@ -207,7 +207,7 @@ create policy owner_reads on sessions for select to current_user using (true);
 create table login_failures (
   tenant_id     text not null,
   user_key      text not null,                             -- login_name_hash: the name may be a password typed by mistake
-  address       text not null,                             -- '': the account over all addresses
+  address       text not null,                             -- '': the failures from all addresses
   failures      int not null default 0,                    -- consecutive failures
   pending       int not null default 0,                    -- attempts in flight
   pending_until timestamptz not null default now(),        -- after this time, attempts in flight no longer count
@@ -253,7 +253,7 @@ alter table request_buckets enable row level security;
 alter table request_buckets force row level security;
 create policy own_tenant on request_buckets using (tenant_id = current_setting('banyan.tenant', true));
 
--- Ed25519 keys of access tokens. Others verify tokens with the public parts, which /.well-known/jwks.json contains. A new
+-- Ed25519 keys of access tokens. Other services verify tokens with the public keys, which /.well-known/jwks.json contains. A new
 -- key is published there for an hour before it signs. The private key is stored in PKCS #8 form (RFC 8410).
 create table signing_keys (
   key_id      uuid primary key default gen_random_uuid(),
@@ -389,7 +389,7 @@ create table quota_reservations (
   subject         text check (char_length(subject) <= 200),
   time            timestamptz not null,
   expires         timestamptz not null,
-  state           text not null default 'open' check (state in ('open', 'confirmed', 'released')), -- or expired, by the time
+  state           text not null default 'open' check (state in ('open', 'confirmed', 'released')), -- or, once that time has come, expired
   use_id          bigint,                                  -- the use that confirmed it
   user_id         bigint,
   key_id          bigint,
@@ -456,7 +456,7 @@ create table quota_caller_sums (
   tenant_id       text not null,
   quota           text not null,
   day             date not null,
-  user_id         bigint not null,                         -- 0: none, here and in the next columns
+  user_id         bigint not null,                         -- 0: none, here and in the next two columns
   key_id          bigint not null,
   dept_id         bigint not null,
   actor_tenant_id text not null,
@@ -573,7 +573,7 @@ create table changes (
   action          text not null,                 -- created, updated, moved, deleted, restored; see server/ledger/schema.ts
   parent_id       bigint,                        -- new parent of a department, if this change set it; 0: top level
   is_copy         boolean not null default false,-- a descendant's change, in the ledger of an ancestor
-  before          jsonb,                         -- the row before, by column names, times in UTC; null: did not exist
+  before          jsonb,                         -- the row before, keyed by column name, times in UTC; null: did not exist
   after           jsonb,                         -- the row after; null: does not exist any more
   before_hash     bytea,                         -- of a tenant's change, instead of before and after:
   after_hash      bytea,                         --   keys of tenant_versions
@@ -608,7 +608,7 @@ create policy owner_reads on changes for select to current_user using (true);
 create table tenant_versions (
   tenant_id text not null,
   hash      bytea not null,                      -- SHA-256 of the text of `record`
-  record    jsonb not null,                      -- the row by column names, times in UTC
+  record    jsonb not null,                      -- the row, keyed by column name, times in UTC
   primary key (tenant_id, hash)
 );
 alter table tenant_versions enable row level security;
@@ -655,10 +655,10 @@ create policy own_tenant on unsealed_changes using (tenant_id = current_setting(
 create policy owner_reads on unsealed_changes for select to current_user using (true);
 
 -- The order of the changes of all tenants, for readers of a whole subtree; order_changes() assigns positions to committed
--- changes. Logins and changes of webhooks and API keys are left out, as in the feed of one tenant.
--- Copies in the ledgers of ancestors are left out too, except those of tenants that
--- leave a subtree, or join one along with their parent: no ledger in that subtree has such a change. The setting
--- banyan.ordering lets the functions that maintain the order write rows of all tenants, and nobody else.
+-- changes. Logins and changes of webhooks and API keys are left out, as in the feed of one tenant. Copies in the ledgers of
+-- ancestors are left out too, except those of tenants that leave a subtree, or join one along with their parent: no other ledger
+-- in that subtree has the change. The setting banyan.ordering lets the functions that maintain the order write rows of all
+-- tenants, and nobody else.
 create table change_positions (
   tenant_id text not null,                       -- whose ledger has the change
   position  bigint not null,
@@ -814,7 +814,7 @@ create index deliveries_of_resource on webhook_deliveries (tenant_id, webhook_id
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 create policy own_tenant on webhook_deliveries using (tenant_id = current_setting('banyan.tenant', true));
--- The archive runs as the owner of the tables and looks for deliveries to webhooks of ancestors.
+-- Archiving runs as the owner of the tables and looks for deliveries to webhooks of ancestors.
 create policy owner_reads on webhook_deliveries for select to current_user using (true);
 
 create trigger mark_webhooks_due after update on seal_heads for each row when (new.seq > old.seq)

@@ -11,28 +11,25 @@ const AUDIENCE = 'banyan';
 export const ALGORITHM = 'EdDSA';
 const TYPE = 'at+jwt';
 
-export interface TokenSigner {
+export interface TokenKeys {
   keys: Keyring;
   issuer: Issuer;
 }
 
 /** Signs the token of a user's session. */
-export const signAccessToken = (
-  signer: TokenSigner,
-  { tenantId, userId, sessionId }: SessionIdentity,
-  seconds: number,
-) => sign(signer, userId, { tenant_id: tenantId, sid: sessionId }, seconds);
+export const signAccessToken = (signer: TokenKeys, { tenantId, userId, sessionId }: SessionIdentity, seconds: number) =>
+  sign(signer, userId, { tenant_id: tenantId, sid: sessionId }, seconds);
 
 /** Signs a token that acts for an API key, with some of its permissions. It is valid only while the secret is. */
 export const signKeyToken = (
-  signer: TokenSigner,
+  signer: TokenKeys,
   { tenantId, keyId, secretId }: ApiKeyIdentity,
   scope: readonly Permission[],
   seconds: number,
 ) =>
   sign(signer, keyId, { tenant_id: tenantId, client_id: keyId, secret_id: secretId, scope: scope.join(' ') }, seconds);
 
-async function sign({ keys, issuer }: TokenSigner, subject: string, claims: JWTPayload, seconds: number) {
+async function sign({ keys, issuer }: TokenKeys, subject: string, claims: JWTPayload, seconds: number) {
   const { keyId, privateKey } = await keys.signingKey();
   const now = keys.now();
   return new SignJWT(claims)
@@ -56,7 +53,7 @@ interface AccessToken {
   claims: JWTPayload;
 }
 
-export async function verifyAccessToken({ keys, issuer }: TokenSigner, jwt: string): Promise<AccessToken> {
+export async function verifyAccessToken({ keys, issuer }: TokenKeys, jwt: string): Promise<AccessToken> {
   try {
     const { payload, protectedHeader } = await jwtVerify(
       jwt,

@@ -31,13 +31,13 @@ export interface ApiKeyIdentity {
 export type TokenSubject = SessionIdentity | ApiKeyIdentity;
 
 /**
- * An API key that a request was sent with. Requests with the same secret from the same address share one object, so that
- * concurrent ones are loaded together.
+ * An API key that a request was sent with. Requests with the same secret from the same address share one object, so that the
+ * callers of concurrent requests are read together.
  */
 export interface ApiKeyCredentials extends ApiKeyIdentity {
   /** The address of the client. */
   address: string;
-  /** What the last request learned about the key. `accepted` is false until a request has used it. */
+  /** What the last request learned about the key. What the last request learned about the key. */
   known: KnownKey;
   /** Whether the last request with this secret from this address was refused. */
   refusalState: RefusalState;

@@ -32,5 +32,5 @@ export function isAcceptedHash(hash: string): boolean {
   );
 }
 
-/** The library rejects base64 with other bits in its last character. */
+/** The library rejects base64 whose last character has unused bits that are not zero. */
 const isCanonicalBase64 = (text: string) => Buffer.from(text, 'base64').toString('base64').replace(/=+$/, '') === text;

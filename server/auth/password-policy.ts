@@ -24,7 +24,7 @@ const SERVICE_NAMES = ['banyan', '榕树'];
 
 const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
 
-/** A new password that is not too common, and its hash. `assertWithoutNames` checks it separately. */
+/** A new password that is not too common, and its hash. `assertStrongWithoutNames` checks it separately. */
 export interface NewPassword {
   text: string;
   hash: string;
@@ -48,7 +48,7 @@ export async function hashNewPassword(
  * Throws if a password consists mostly of names of its user and tenant, such as `zhangsan2024` for zhangsan: without them, the
  * rest must still be long enough and not common.
  */
-export function assertWithoutNames(
+export function assertStrongWithoutNames(
   { text }: Pick<NewPassword, 'text'>,
   names: readonly (string | null | undefined)[],
   field = 'password',

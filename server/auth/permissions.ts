@@ -54,7 +54,7 @@ export const isPermission = (requirement: Requirement): requirement is Permissio
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the caller needs. Every operation that requires an access token states it. */
+    /** What the caller needs. Every operation that requires an access token or an API key states it. */
     requires?: Requirement;
     /** Users without the permission may call the operation for themselves. A rule of the operation checks this. */
     allowsSelf?: boolean;

@@ -140,7 +140,7 @@ export function sessionRoutes(
         operationId: 'logOut',
         headers: writeHeaders,
         summary: 'End this session, or all sessions of the caller',
-        description: 'Its tokens stop working immediately.',
+        description: 'The tokens of ended sessions are rejected at once.',
         querystring: LogoutQuery,
         response: responses('authenticated', {
           writes: 'unconditional',
@@ -194,7 +194,7 @@ export function sessionRoutes(
         operationId: 'endSession',
         headers: writeHeaders,
         summary: 'End a session of the caller',
-        description: 'Its tokens stop working immediately.',
+        description: 'The tokens of ended sessions are rejected at once.',
         params: SessionPath,
         response: responses('authenticated', {
           writes: 'unconditional',

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { createCache } from '../cache.ts';
 import { apiError } from '../http/errors.ts';
-import { type TokenSigner, verifyAccessToken } from './access-tokens.ts';
+import { type TokenKeys, verifyAccessToken } from './access-tokens.ts';
 import type { ApiKeyCredentials, ApiKeyIdentity, KnownKey, VerifiedToken } from './credentials.ts';
 import type { KeyLimits } from './key-limits.ts';
 import type { RefusalStates } from './refusal-states.ts';
@@ -11,14 +11,14 @@ import type { RefusalStates } from './refusal-states.ts';
  * token many times, so verified tokens are cached; expiry and key are checked on every request.
  */
 export class TokenReader {
-  private readonly signer: TokenSigner;
+  private readonly signer: TokenKeys;
   private readonly limits: KeyLimits;
   private readonly refusalStates: RefusalStates;
   private readonly verified = createCache<Verified>(MAX_CACHED);
   /** What requests learned about the API keys that tokens were issued to. All tokens of a key share it. */
   private readonly knownKeys = createCache<KnownKey>(MAX_CACHED);
 
-  constructor(signer: TokenSigner, limits: KeyLimits, refusalStates: RefusalStates) {
+  constructor(signer: TokenKeys, limits: KeyLimits, refusalStates: RefusalStates) {
     this.signer = signer;
     this.limits = limits;
     this.refusalStates = refusalStates;

@@ -30,7 +30,7 @@ export const COMMANDS = {
       ['--from folder --replace', 'moves the existing database aside'],
       [
         '--from folder --until 2026-01-31T12:00:05Z',
-        'also applies the archive in BANYAN_WAL_ARCHIVE up to that time, or `latest`',
+        'also applies the archive in BANYAN_WAL_ARCHIVE up to that time; `latest`: all of it',
       ],
     ],
     run: () => import('./restore.ts'),

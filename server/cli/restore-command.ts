@@ -74,7 +74,7 @@ async function restore(args: Arguments, { environment, print, signal }: BackupTe
     signal,
   });
   print(`\nThe database in ${config.dataDir} is restored.`);
-  if (replaced) print(`The former one is in ${replaced}. Remove it when you no longer need it.`);
+  if (replaced) print(`The previous database is in ${replaced}. Remove it when you no longer need it.`);
   print('Next: start the service, and take a new backup.');
 }
 

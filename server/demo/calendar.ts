@@ -2,7 +2,7 @@ import type { Random } from './random.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Office hours begin at nine in China, which is at one in UTC. */
+/** Office hours begin at 9:00 in China, which is 1:00 UTC. */
 const OPENING_HOUR_UTC = 1;
 const OFFICE_HOURS = 9;
 

@@ -1,10 +1,10 @@
 import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../../db/driver.ts';
 
 /**
- * The lock of a tenant's levels. Creations take it in shared mode, except that of a single department at the top level. Restores,
- * moves and reverts that take a subtree deeper or enter external ids take it in exclusive mode, and so do imports that move
+ * The lock of a tenant's levels. Creations take it in shared mode, except for a single department at the top level. Restores, and
+ * moves and reverts that move a subtree deeper or write external ids, take it in exclusive mode, and so do imports that move
  * departments. It is taken after all departments are locked, and before the row of `department_trees` is locked and external ids
- * are entered: a creation that holds it may wait for an external id that another transaction has entered. A change that enters
+ * are written: a creation that holds it may wait for an external id that another transaction has written. A change that writes
  * only one external id needs no lock.
  */
 const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentLevels}::int, hashtext(${tenantId})`;

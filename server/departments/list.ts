@@ -223,7 +223,7 @@ async function withPathNames(tx: Tx, tenantId: string, rows: DeptRow[]): Promise
       bytes += found?.bytes ?? 3;
       return found?.name ?? '';
     });
-    if (!budget.fits(bytes) && shown.length > 0) break;
+    if (!budget.trySpend(bytes) && shown.length > 0) break;
     shown.push({ ...row, pathNames });
     await pause();
   }

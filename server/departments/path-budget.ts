@@ -21,7 +21,7 @@ export class PathBudget {
   #left = MAX_RESPONSE_BYTES;
 
   /** Counts another department with a path of this size. Returns false once the budget is exceeded. */
-  fits(pathBytes: number): boolean {
+  trySpend(pathBytes: number): boolean {
     this.#left -= pathBytes + ROW_BYTES;
     return this.#left >= 0;
   }

@@ -60,7 +60,7 @@ export async function addAncestors(tx: Tx, tenantId: string, rows: Dept[]): Prom
   const budget = new PathBudget();
   for (const [n, row] of rows.entries()) {
     row.ancestors = paths.get(row.parentId) ?? TOP;
-    if (!budget.fits(row.ancestors.length) && n > 0) return n;
+    if (!budget.trySpend(row.ancestors.length) && n > 0) return n;
   }
   return rows.length;
 }

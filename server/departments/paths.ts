@@ -6,7 +6,7 @@ import { encodePath } from '../spreadsheets/path.ts';
 import { cleanName } from '../spreadsheets/text.ts';
 import { findByNames } from './queries.ts';
 
-/** How many places the paths of a file may name. A file of 100,000 departments names about as many. */
+/** How many places the paths of a file may name. A file of 100,000 departments usually names about 100,000 places. */
 const MAX_PLACES = 300_000;
 
 const NO_CHILDREN: ReadonlyMap<string, PathNode> = new Map();
@@ -37,7 +37,7 @@ export class PathNode {
 /** A path as errors show it, without spaces around it. */
 export const showPath = (names: readonly string[]): string => cleanName(encodePath(names));
 
-/** Finds departments by their paths, with one or two statements for each level. */
+/** Finds departments by their paths, with at most one statement for each level. */
 export class PathTree {
   readonly root = new PathNode('', null);
   #places = 0;

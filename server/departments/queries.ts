@@ -166,9 +166,8 @@ export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<
   from departments where tenant_id = ${tenantId} and source = ${source} order by dept_id`;
 
 /**
- * Finds departments by the names of several of them and by their parents. Also returns those that have the name of one and the
- * parent of another. Needs `forceCustomPlans`: then the children are filtered by a hash of the names, so a parent may have very
- * many.
+ * Finds departments that have one of these names and one of these parents, in any combination. Needs `forceCustomPlans`: then the
+ * children are filtered by a hash of the names, so a parent may have very many.
  */
 export const findByNames = (tx: Tx, tenantId: string, parentIds: string[] | 'top', names: string[]) => tx<
   { deptId: string; parentId: string | null; deptName: string }[]
@@ -244,7 +243,8 @@ export const insertDepts = async (tx: Tx, tenantId: string, rows: NewDepartment[
     ), inserted as (
       insert into departments (tenant_id, dept_id, parent_id, create_by, ${raw(tx, department.columnNames)})
       select ${tenantId}, new_id, parent_id, create_by, ${raw(tx, department.columnNames)} from sent
-      -- Concurrent bulk creations enter external ids in the same order: in opposite orders, they would deadlock on the unique index.
+      -- Concurrent bulk creations write external ids in the same order: in opposite orders, they would deadlock on the unique
+      -- index.
       order by source collate "C", external_id collate "C"
     ), origin as materialized (select ${origin})
     select new_id as "deptId" from sent, origin order by n`;
@@ -283,7 +283,7 @@ export const updateInPlace = async (
   return { updated: row.updated, parentBefore: row.found ? row.parentId : undefined };
 };
 
-/** Moves a department. The department and the tree are locked. */
+/** Moves a department. The caller must have locked the department and the tree. */
 export const moveDept = (
   tx: Tx,
   tenantId: string,
@@ -306,7 +306,7 @@ export const updateMany = (tx: Tx, tenantId: string, by: string, rows: (Departme
       and d.dept_id = n.dept_id and d.del_flag = '0'`;
 };
 
-/** Moves many departments. They and the tree are locked. */
+/** Moves many departments. The caller must have locked them and the tree. */
 export const moveMany = (tx: Tx, tenantId: string, by: string, rows: (DepartmentRow & { deptId: string })[]) => {
   const sent = rows.map(({ deptId, parentId, ...values }) => ({
     dept_id: deptId,

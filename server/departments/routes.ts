@@ -56,7 +56,7 @@ export function departmentRoutes(
   const create = createDepartmentCreator(deps);
   const read = createDepartmentReader(deps);
   const show = createStoredReader(deps.config.timeZone);
-  const membersOfQuery = ({ users, toDeptId }: MembersQuery): MemberRemoval | undefined => {
+  const memberRemovalOf = ({ users, toDeptId }: MembersQuery): MemberRemoval | undefined => {
     if (users === 'move' && toDeptId === undefined) throw apiError('FIELD_REQUIRED', { field: 'toDeptId' });
     if (users !== 'move' && toDeptId !== undefined) throw invalid('toDeptId', 'onlyWithMove');
     return users && memberRemoval(toDeptId === undefined ? null : idOf(toDeptId));
@@ -321,7 +321,7 @@ export function departmentRoutes(
       const [id = '', ...others] = ids;
       const { subtree = false } = request.query;
       if (subtree && others.length > 0) throw invalid('subtree', 'single');
-      const members = membersOfQuery(request.query);
+      const members = memberRemovalOf(request.query);
       await writeInRequestedTenant(db, request, (tx, caller) => {
         if (members && !caller.permissions.has('user:write')) throw apiError('NOT_ALLOWED');
         const ifMatch = ifMatchOf(request, ids);

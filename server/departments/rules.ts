@@ -200,20 +200,24 @@ export async function removeDepartments(
   caller: Caller,
   deptIds: string[],
   ifMatch: IfMatch,
-  members?: MemberRemoval,
+  memberRemoval?: MemberRemoval,
 ): Promise<void> {
   const { tenantId, userName } = caller;
   // The ETag covers `ancestors`, so the tree must not change while it is compared. Writes of users lock the tenant first, too.
-  if (ifMatch || members) await lockTenant(tx, tenantId);
-  const found = await lockForUpdate(tx, tenantId, members?.toDeptId ? [...deptIds, members.toDeptId] : deptIds);
+  if (ifMatch || memberRemoval) await lockTenant(tx, tenantId);
+  const found = await lockForUpdate(
+    tx,
+    tenantId,
+    memberRemoval?.toDeptId ? [...deptIds, memberRemoval.toDeptId] : deptIds,
+  );
   const missing = deptIds.filter((id) => !found.some((dept) => String(dept.deptId) === id));
   if (missing.length > 0) throw apiError('DEPT_NOT_FOUND', { deptIds: jsonIds(missing) });
   if (ifMatch) for (const id of deptIds) assertEtag(ifMatch, etagOf(await readDept(tx, tenantId, id, false)));
   // Check after locking, in a new snapshot: a child or a member may have been added while we waited.
-  if (members) {
+  if (memberRemoval) {
     await assertNoChildren(tx, tenantId, deptIds);
-    assertTarget(members, deptIds, found);
-    await members.run(tx, caller, deptIds);
+    assertTarget(memberRemoval, deptIds, found);
+    await memberRemoval.run(tx, caller, deptIds);
   }
   await assertUnused(tx, tenantId, deptIds);
   await markDeleted(tx, tenantId, deptIds, userName);

@@ -22,7 +22,7 @@ import { department } from './record.ts';
 export const DeptFields = Type.Object(
   {
     ...department.input,
-    tenantId: optional(Type.String({ description: "The caller's own tenant; any other is an error" })),
+    tenantId: optional(Type.String({ description: 'The tenant in which the request acts; any other is an error' })),
   },
   { 'x-component': 'DepartmentFields' },
 );
@@ -33,8 +33,7 @@ const input = { ...position.properties, ...DeptFields.properties };
 export const DeptInput = Type.Object(input, {
   ...extending(DeptFields, 'DepartmentInput', position),
   description:
-    'Fields that the service sets are ignored: `ancestors`, `delFlag`, `createBy`, `createTime`, `updateBy`, ' +
-    '`updateTime`.',
+    'These fields are ignored: `ancestors`, `delFlag`, `createBy`, `createTime`, `updateBy`, ' + '`updateTime`.',
   examples: [
     { parentId: 0, deptName: '研发部', orderNum: 1, leader: '张三', phone: '13800000000', email: 'rd@example.com' },
   ],
@@ -143,7 +142,7 @@ export const MembersQuery = {
       type: 'string',
       enum: ['move', 'delete'],
       description:
-        '`move`: moves the users to `toDeptId`. `delete`: deletes those whose main department it is; the others only leave it. ' +
+        '`move`: moves users to `toDeptId`. `delete`: deletes users whose main department is deleted; others only leave it. ' +
         'Omitted: departments with users are not deleted',
     }),
   ),

@@ -10,7 +10,7 @@ const shared = { tags: ['Operations'], security: [] };
 const HealthStatus = (status: string) => Type.Object({ status: Type.Literal(status) });
 
 /** Health checks are exempt from load shedding. */
-const healthCheck = { isHealthCheck: true };
+const healthCheck = { needsNoSlot: true };
 
 /** Routes for operators. They need no token, so they reveal nothing confidential. */
 export function healthRoutes(app: App, { db, config }: Dependencies): void {

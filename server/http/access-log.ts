@@ -50,7 +50,7 @@ const CLIENT_CLOSED_REQUEST = 499;
  * Returns the status of a response, or 499. With BANYAN_ERROR_STATUS=200 it is the code in the body, which then differs from
  * the HTTP status.
  */
-export const errorStatusOf = ({ raw, errorStatus, statusCode }: FastifyReply): number =>
+export const loggedStatusOf = ({ raw, errorStatus, statusCode }: FastifyReply): number =>
   raw.headersSent ? errorStatus || statusCode : CLIENT_CLOSED_REQUEST;
 
 /**
@@ -65,7 +65,7 @@ export function createAccessLog(
   const origin = `"pid":${process.pid},"hostname":${JSON.stringify(os.hostname())}`;
   return (request, reply) => {
     const status = reply.raw.headersSent ? reply.statusCode : CLIENT_CLOSED_REQUEST;
-    const code = errorStatusOf(reply);
+    const code = loggedStatusOf(reply);
     const outcome = `"status":${status}${code === status ? '' : `,"code":${code}`}`;
     // Log only the path: a query may contain names.
     const path = JSON.stringify(request.url.split('?')[0]?.replaceAll(API_KEYS, 'byk_…'));

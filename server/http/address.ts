@@ -2,8 +2,8 @@ import net from 'node:net';
 import { createCache } from '../cache.ts';
 
 /**
- * Normalizes an address for counting. Some proxies append the port of each connection, which is left out. A client usually
- * has a whole /64 of IPv6 addresses, so they count as one. Texts that are not addresses count as one too: otherwise a client
+ * Normalizes an address for counting. Some proxies append the port of each connection, which is left out. A client usually has a
+ * whole /64 of IPv6 addresses, so they count as one. Strings that are not addresses count as one address too: otherwise a client
  * whose proxy passes them on could choose a new one for each guess.
  */
 export function addressKey(ip: string): string {
@@ -34,7 +34,7 @@ export function isNetwork(text: string): boolean {
   return /^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= maxBits && rest.length === 0 && !text.includes('%');
 }
 
-/** A list of networks, for which `isNetwork` holds. */
+/** Builds a `BlockList` of networks, for each of which `isNetwork` holds. */
 export function blockListOf(networks: readonly string[]): net.BlockList {
   const list = new net.BlockList();
   for (const network of networks) {

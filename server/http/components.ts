@@ -28,7 +28,7 @@ export type Section = keyof Components;
 
 const reference = (section: Section, name: string) => ({ $ref: `#/components/${section}/${name}` });
 
-/** A schema of the document that refers to a component, or is null. */
+/** A schema for the document: a value of a component, or null. */
 export const refOrNull = (name: string) => ({ anyOf: [{ 'x-ref': name }, { type: 'null' }] });
 
 /** Schema options: the document shows the schema as `base` (a component, or the name of one) extended by `further`. */

@@ -300,7 +300,10 @@ export class Connections {
   }
 }
 
-/** Whether no request is being processed: none has arrived, it is incomplete, or only the client has to read the response. */
+/**
+ * Whether no request is being processed: none has arrived, it is incomplete, or all that remains is for the client to read the
+ * response.
+ */
 const isIdle = ({ current, waiting }: Connection): boolean =>
   waiting.length === 0 && (!current || current.writableEnded || !current.req.complete);
 

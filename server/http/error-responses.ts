@@ -1,6 +1,6 @@
 import { alternativeTexts, type ErrorCode, errorCatalog } from './errors.ts';
 
-/** `authenticated` operations require an access token. */
+/** `authenticated` operations require an access token or an API key. */
 export type OperationKind = 'authenticated' | 'public';
 
 /** The error responses of an operation with one status, as routes declare them. `describeErrors` renders them. */

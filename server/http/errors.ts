@@ -32,7 +32,11 @@ export class ApiError extends Error {
     const [detail, ...alternative] = alternativeTexts[this.code as keyof typeof alternativeTexts] ?? [];
     const [zh, en] = detail !== undefined && detail in this.details ? alternative : errorCatalog[this.code].slice(1);
     const template = String(language === 'en' ? en : zh);
-    return template.replace(/\{(\w+)\}/g, (_, name) => String(translate(this.details[name] ?? '', language)));
+    return template.replace(/\{(\w+)\}( ?)/g, (_, name, space) => {
+      const value = String(translate(this.details[name] ?? '', language));
+      // Chinese has no spaces between words, only next to names such as `deptName`.
+      return language === 'zh' && /\p{Script=Han}$/u.test(value) ? value : value + space;
+    });
   }
 
   /** The code and the details, as the response contains them. */

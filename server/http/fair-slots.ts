@@ -19,7 +19,10 @@ export class FairSlots {
     this.limit = limit;
   }
 
-  /** Takes a slot for a tenant. Returns a function that releases it, or undefined if one of its subtrees is full. */
+  /**
+   * Takes a slot for a tenant. Returns a function that releases it, or undefined if all slots are in use or a subtree that
+   * contains the tenant is full.
+   */
   take(path: readonly string[]): (() => void) | undefined {
     const names = subtreesOf(path);
     const full = new Set(this.fullSubtrees());

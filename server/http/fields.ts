@@ -31,7 +31,7 @@ export const Int = (limits: { minimum?: number; maximum?: number } = {}) =>
 export const Text = (maxLength: number, description?: string) =>
   Type.String({ maxLength, ...(description ? { description } : {}) });
 
-/** Requires one @ with text on both sides, or an empty text for no address. Only sending an email could verify more. */
+/** Requires one @ with text on both sides, or an empty string for no address. Only sending an email could verify more. */
 export const Email = Type.String({ maxLength: 254, pattern: '^$|^[^\\s@]+@[^\\s@]+$', 'x-problem': 'email' });
 
 export const Status = Type.Unsafe<'0' | '1'>({
@@ -78,7 +78,10 @@ export const PASSWORD_LENGTH = { min: 8, max: 128 };
 export const hasPasswordLength = (text: string): boolean =>
   [...text].length >= PASSWORD_LENGTH.min && [...text].length <= PASSWORD_LENGTH.max;
 
-/** `format: 'password'` marks secrets: an Idempotency-Key's fingerprint contains only a slow hash of them (server/idempotency). */
+/**
+ * `format: 'password'` marks secrets: the fingerprint of a request with an Idempotency-Key contains only a slow hash of them
+ * (server/idempotency).
+ */
 export const EnteredPassword = Type.String({ maxLength: PASSWORD_LENGTH.max, format: 'password' });
 export const Password = Type.String({ ...EnteredPassword, minLength: PASSWORD_LENGTH.min });
 

@@ -52,8 +52,8 @@ export class LoadShedder {
    * need no slot.
    */
   admit(request: FastifyRequest, reply: FastifyReply): ApiError | undefined {
-    const { isHealthCheck } = request.routeOptions.config;
-    if (isHealthCheck || request.raw.socket.destroyed) return undefined;
+    const { needsNoSlot } = request.routeOptions.config;
+    if (needsNoSlot || request.raw.socket.destroyed) return undefined;
     const member = this.memberOf(this.slots, request);
     if (this.slots.held >= this.limit) {
       this.isLimitReached = true;
@@ -158,7 +158,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** Health checks are never rejected. */
-    isHealthCheck?: boolean;
+    needsNoSlot?: boolean;
     /** The route requires a token or API key: its requests get their slot once that is verified. */
     requiresToken?: boolean;
   }

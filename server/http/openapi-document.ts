@@ -139,7 +139,7 @@ const FIELD_REFERENCE_BYTES = '{"$ref":"#/components/schemas/"}'.length;
 /** Errors that fewer operations share have a response that allows all codes, with those of the operation in its description. */
 const MIN_USES_OF_ERRORS = 5;
 const anyError = {
-  description: 'The operation lists its codes',
+  description: 'Each operation lists its codes',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };
 /** The envelope of all successes. Each response adds the schema of its `data`. */

@@ -94,6 +94,5 @@ Administrators have all permissions; members have \`dept:read\`, and may manage 
 
 To try operations on this page, run *POST /auth/login*, copy \`access_token\`, press *Authorize* and paste the token.
 
-An unknown path returns 404 \`PATH_NOT_FOUND\`, an unsupported method 405 \`METHOD_NOT_ALLOWED\`. Browsers, which accept \`text/html\`,
-get the console at \`/\` and at the paths of its screens, or 404 \`CONSOLE_NOT_BUILT\`.
+An unknown path returns 404 \`PATH_NOT_FOUND\`, an unsupported method 405 \`METHOD_NOT_ALLOWED\`.
 `;

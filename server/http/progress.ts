@@ -78,7 +78,8 @@ export async function respondWithProgress<T>(
     send('refused', renderError(failure, { ...request.headers, accept: '*/*' }, request.id, config).body);
   }
   events.end();
-  // Wait for the stream and not for the reply: that would add listeners to the response, which has nearly as many as Node allows.
+  // Wait for the stream and not for the reply: that would add listeners to the response, which has nearly as many as Node accepts
+  // without a warning.
   if (!events.closed) await new Promise((resolve) => events.once('close', resolve));
   // Returning the reply tells Fastify that the response has been sent. The cast satisfies the type of the schema.
   return reply as never;

@@ -106,8 +106,8 @@ function isDecodable(url: string): boolean {
 }
 
 /**
- * Rejects query parameters that the operation does not have: a mistyped filter would return everything. The
- * operations that follow RuoYi's API ignore unknown parameters, because existing clients send some.
+ * Rejects query parameters that the operation does not have: a mistyped filter would return everything. Operations with
+ * `ignoresUnknownParameters` ignore unknown parameters, because existing clients send some.
  */
 function findUnknownParameters({ query, routeOptions: { schema, config } }: FastifyRequest): ApiError | undefined {
   if (isEmpty(query)) return undefined;
@@ -224,7 +224,7 @@ export function pathIds(text: string): string[] {
 }
 
 /**
- * Returns a function that checks one row of a long list, and finds one error in each of its fields. A schema would report only
+ * Returns a function that checks one row of a long list, and finds at most one error in each field. A schema would report only
  * the first error of the whole list, or any number of them.
  */
 export function createRowValidator({ properties, required = [] }: RowSchema) {

@@ -109,7 +109,7 @@ export async function runOnce<T>(
   }
   await removeExpiredKeys(tx, owner.tenantId);
   const outcome = await withSavepoint(tx, async (inner) => ({ result: await work(inner) })).catch(asError);
-  // The work may have assumed a descendant.
+  // The work may have switched the transaction to a descendant tenant.
   await setTenant(tx, owner.tenantId);
   await storeOutcomes(tx, owner.tenantId, [{ ...request, ...asStored(outcome) }]);
   return { ...(outcome as Outcome<T>), replayed: false };

@@ -147,7 +147,7 @@ export function keyRoutes(app: App, { db }: Dependencies): void {
         ...shared,
         operationId: 'deleteKey',
         summary: 'Delete an API key',
-        description: 'It is rejected from the next request on.',
+        description: 'The key is rejected from the next request on.',
         headers: conditionalWriteHeaders,
         params: IdPath,
         response: responses('authenticated', { writes: 'conditional', errors: ['KEY_NOT_FOUND'] }),

@@ -71,7 +71,7 @@ async function readUpTo(tx: Tx, tenantId: string, last: number, { after, limit, 
   let rows: (ChangeRow & { seq: number })[] = [];
   let next = after;
   if (next >= last) return { rows, next };
-  // Continue until there is a row or the time is over: the feed skips logins, which may be most of a ledger.
+  // Continue until there is a row or time runs out: the feed skips logins, which may be most of a ledger.
   do {
     const upTo = Math.min(last, next + MAX_SCANNED);
     await forceIndexScans(tx);

@@ -36,7 +36,7 @@ export interface LedgerResource {
   /** Returns the fields that a conflict check compares: not `update_by` or `update_time`, which every write sets. */
   contents?(row: StoredRow): Record<string, unknown>;
   /** Reverts changes of a batch in a ledger. It must call `assertNoConflicts` to check for conflicts with later changes. */
-  revert?(tx: Tx, caller: Caller, ledger: string, reverts: RecordRevert[]): Promise<void>;
+  revert?(tx: Tx, caller: Caller, ledgerTenantId: string, reverts: RecordRevert[]): Promise<void>;
   /** Whether reverting records of this kind also reverts the other changes of the batch. */
   revertsWholeBatch?: boolean;
 }

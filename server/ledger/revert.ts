@@ -18,9 +18,9 @@ export async function revertChange(
   changeId: string,
   tenantId: string | undefined,
 ): Promise<void> {
-  const ledger = await assumeTenant(tx, caller, tenantId);
+  const ledgerTenantId = await assumeTenant(tx, caller, tenantId);
   await forceIndexScans(tx);
-  const rows = await readBatch(tx, ledger, changeId);
+  const rows = await readBatch(tx, ledgerTenantId, changeId);
   // A request that reached a limit also caused notices. They stay: what was announced cannot be taken back.
   const batch = rows.filter(({ id, resource }) => resource !== 'notice' || String(id) === changeId);
   if (batch.length === 0) throw apiError('CHANGE_NOT_FOUND');
@@ -29,7 +29,7 @@ export async function revertChange(
   const resourceReverts = [...resources.values()].map(({ resource, revert, revertsWholeBatch = false }) => {
     const reverts = revertsOf(batch, resource);
     const run = async (chosen: RecordRevert[]) =>
-      void (chosen.length > 0 && (await revert?.(tx, caller, ledger, chosen)));
+      void (chosen.length > 0 && (await revert?.(tx, caller, ledgerTenantId, chosen)));
     return { reverts, run, revertsWholeBatch };
   });
   const whole = resourceReverts.find(({ revertsWholeBatch, reverts }) => revertsWholeBatch && reverts.length > 0);

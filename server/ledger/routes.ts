@@ -65,7 +65,7 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'Returns the changes in a tenant and of the tenant records below it, in commit order. Send ' +
+          'Returns the changes made in a tenant and to the records of the tenants below it, in commit order. Send ' +
           '`next` as the next `after`. `wait`: long polling.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),
@@ -144,7 +144,7 @@ export function ledgerRoutes(
         ...shared,
         operationId: 'listChanges',
         summary: 'Search the audit log',
-        description: 'Newest first. Includes logins, also failed ones, but no passwords or secrets.',
+        description: 'Newest first. Includes logins, even failed ones, but no passwords or secrets.',
         querystring: AuditFilter,
         response: responses('authenticated', {
           data: AuditPage,

@@ -68,14 +68,14 @@ const change = {
   id: LongOut,
   time: Type.String({ format: 'date-time', description: 'ISO 8601 with microseconds' }),
   by: Type.String({
-    description: 'User name, or `key 1001: name` for an API key; empty: a caller of a former parent, or a notice',
+    description: 'User name, or `key 1001: name` for an API key; empty: no longer visible, or a notice',
   }),
   requestId: orNull(Type.String({ description: '`x-request-id` of the request' })),
   tenantId: Type.Optional(Type.String({ description: 'With `below`: the tenant of the change' })),
   resource: Type.Unsafe<Resource>({ type: 'string', enum: [...RESOURCES] }),
   resourceId: Type.String({
     description:
-      'Id of the record as a string of digits: of a tenant the internal one, of a login the userId (0: unknown)',
+      'Id of the record as a string of digits; for a tenant its internal id, for a login the userId (0: unknown)',
   }),
   action: Type.String({
     description:
@@ -193,7 +193,7 @@ const audited = Type.Object({
   byKeyId: orNull(LongOut),
   byTenantId: orNull(
     Type.String({
-      description: 'Tenant of that caller: the same or an ancestor; null for a former parent and for notices',
+      description: 'Tenant of that caller: the same or an ancestor; null: no longer visible, or a notice',
     }),
   ),
   address: orNull(Type.String({ description: 'Address of the client; null for a user of an ancestor tenant' })),

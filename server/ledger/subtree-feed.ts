@@ -93,12 +93,12 @@ async function subtreeChangesUpTo(tx: Tx, subtree: string, last: number, { after
   let rows: (ChangeRow & { seq: number })[] = [];
   let next = after;
   if (next >= last) return { rows, next };
-  // Read the tenants only after the last position, in case each statement has its own snapshot: a tenant that has joined the
+  // Read the tenants only once `last` has been read, in case each statement has its own snapshot: a tenant that has joined the
   // subtree by now may have changes before that position.
   const tenants = { root: subtree, tenantIds: await readSubtreeCodes(tx, subtree, MAX_TENANTS) };
   await allowDescendantLedgers(tx);
   await forceIndexScans(tx);
-  // Continue until there is a row or the time is over: changes may have been removed from the archive.
+  // Continue until there is a row or time runs out: changes may have been removed from the archive.
   do {
     const { placed, upTo } = await findInWindow(tx, tenants, { after: next, last, limit });
     const found = placed.length > 0 ? await readFitting(readChangesAt(tx, subtree, placed)) : { rows: [], fitting: 0 };

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CollectFunction, Counter, Gauge, MetricObjectWithValues, MetricValue } from 'prom-client';
 import type { Database } from '../../db/connect.ts';
-import { errorStatusOf } from '../http/access-log.ts';
+import { loggedStatusOf } from '../http/access-log.ts';
 import type { Connections } from '../http/connections.ts';
 import type { LoadShedder } from '../http/load-shedding.ts';
 
@@ -109,7 +109,7 @@ export async function createMetrics(): Promise<Metrics> {
     observeResponse(request, reply) {
       const method = METHODS.has(request.method) ? request.method : '_OTHER';
       const route = request.routeOptions.url ?? UNMATCHED;
-      const status = errorStatusOf(reply);
+      const status = loggedStatusOf(reply);
       const key = `${method}${status}${route}`;
       let found = series.get(key);
       if (!found) {
@@ -167,7 +167,9 @@ export async function createMetrics(): Promise<Metrics> {
       watch(Gauge, 'banyan_db_connections_open', 'Connections of the pool.', () => pool().open);
       watch(Gauge, 'banyan_db_connections_in_use', 'Connections of the pool in use.', () => pool().inUse);
       watch(Gauge, 'banyan_db_connections_waiting', 'Work that waits for a connection.', () => pool().waiting);
-      watch(Counter, 'banyan_db_connections_opened_total', 'Connections opened so far.', () => db.connectionsOpened());
+      watch(Counter, 'banyan_db_connections_opened_total', 'Connections opened so far, attempts included.', () =>
+        db.connectionsOpened(),
+      );
     },
     watchPathCache({ lookups, size }) {
       watch(Counter, 'banyan_path_cache_hits_total', 'Paths found in the cache.', () => lookups.hits);

@@ -11,7 +11,7 @@ export interface ServiceFigures {
   reservations: number;
 }
 
-/** Counting stops here: a scrape must not take long because there is a lot to count. */
+/** Counting stops here: a scrape must be fast however much there is to count. */
 const MAX_COUNTED = 100_000;
 
 export async function readServiceFigures(sql: Sql): Promise<ServiceFigures> {

@@ -20,8 +20,8 @@ const MAX_LISTED = 20;
  * are checked: they fill up first.
  */
 const MAX_CHECKED = 500;
-/** The share of the account limit from which a tenant counts as full. */
-const FULL_RATIO = 0.8;
+/** A tenant that uses this share of its account limit is listed as nearly full. */
+const NEARLY_FULL_RATIO = 0.8;
 
 /** Summarizes the caller's tenant and, for callers who may read tenants, its descendants. */
 export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
@@ -47,10 +47,10 @@ export async function readOverview(tx: Tx, caller: Caller): Promise<Overview> {
     listExpiring(tx, caller, MAX_LISTED),
     listLimitedDescendants(tx, caller, MAX_CHECKED),
   ]);
-  return { ...own, tenantsBelow, endingSoon, full: await findFull(tx, limited) };
+  return { ...own, tenantsBelow, endingSoon, full: await findNearlyFull(tx, limited) };
 }
 
-async function findFull(tx: Tx, limited: LimitedRow[]): Promise<Overview['full']> {
+async function findNearlyFull(tx: Tx, limited: LimitedRow[]): Promise<Overview['full']> {
   if (limited.length === 0) return [];
   const accounts = await countAccountsOf(
     tx,
@@ -62,7 +62,7 @@ async function findFull(tx: Tx, limited: LimitedRow[]): Promise<Overview['full']
       used: accounts.get(tenant.tenantId) ?? 0,
       limit: accountCount,
     }))
-    .filter(({ used, limit }) => used >= FULL_RATIO * limit)
+    .filter(({ used, limit }) => used >= NEARLY_FULL_RATIO * limit)
     .sort((a, b) => b.used / b.limit - a.used / a.limit)
     .slice(0, MAX_LISTED);
 }

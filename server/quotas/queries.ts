@@ -223,8 +223,8 @@ export const writeSettings = (
 
 /**
  * Starts a period of another length. Uses so far count in it. If the clock was set back, it is the period of the latest use or of
- * the former start, whichever is later: otherwise the next period would begin by resetting uses that fall into it. Without a
- * period, the counter keeps the former start for the next change.
+ * the former start, whichever is later: otherwise the next period to begin would set `used` to 0, although it contains uses that
+ * were counted already. Without a period, the counter keeps the former start for the next change.
  */
 export const startPeriod = (tx: Tx, tenantId: string, quota: string, period: Period, now: Now) => {
   const time = tx`coalesce(${timeOf(tx, now)}, clock_timestamp())`;

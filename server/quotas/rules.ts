@@ -175,8 +175,8 @@ export async function putQuota(
   const counters = await lockCounters(tx, tenantId, [quota], { pools: [], now });
   const former = await readSettings(tx, tenantId, quota);
   // A quota of `quotaBo`, and one that a pool above shares or has shared, counts before it has settings of its own.
-  const isCounted = counters.some((counter) => counter.tenantId === tenantId && counter.used + counter.reserved > 0);
-  if (input.used != null && (former || isCounted)) throw apiError('QUOTA_EXISTS', { quota });
+  const hasUsage = counters.some((counter) => counter.tenantId === tenantId && counter.used + counter.reserved > 0);
+  if (input.used != null && (former || hasUsage)) throw apiError('QUOTA_EXISTS', { quota });
   const pooled = input.pooled ?? false;
   await writeSettings(tx, tenantId, { quota, total: inRecord ? null : (input.total as number), period, pooled, by });
   if (!former || former.period !== period) await startPeriod(tx, tenantId, quota, period, now);

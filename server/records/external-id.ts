@@ -21,7 +21,11 @@ export const externalIdFields = {
   externalId: {
     column: 'external_id',
     type: 'text',
-    schema: Type.String({ minLength: 1, maxLength: 200, description: 'The id in `source`, unique with it' }),
+    schema: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Id in `source`; the pair is unique',
+    }),
     default: null,
     keptIfOmitted: true,
   },

@@ -49,7 +49,7 @@ export function defineRecord<const F extends Fields>(fields: F) {
     /** Fills in the defaults of fields that are omitted or null. */
     withDefaults: (input: { [Name in keyof F]?: Static<F[Name]['schema']> | null | undefined }): ValuesOf<F> =>
       mapFields(fields, (field, name) => input[name as keyof F] ?? field.default) as ValuesOf<F>,
-    /** Like `withDefaults`, for a replacement: fields that are kept if omitted are left out. */
+    /** Like `withDefaults`, for a replacement: a field with `keptIfOmitted` that the input omits is undefined. */
     replacement: (input: { [Name in keyof F]?: Static<F[Name]['schema']> | null | undefined }): Replacement<F> =>
       mapFields(fields, (field, name) =>
         field.keptIfOmitted && input[name as keyof F] === undefined

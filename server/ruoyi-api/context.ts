@@ -3,5 +3,5 @@ import type { Dependencies } from '../context.ts';
 
 export type RuoyiDependencies = Dependencies & AuthDependencies;
 
-/** The schema that every operation of the adapter has. The OpenAPI document describes our own interface only. */
+/** The schema that every operation of the adapter has. The OpenAPI document describes only our own API. */
 export const hidden = (operationId: string) => ({ hide: true, operationId: `ruoyi${operationId}` });

@@ -1,6 +1,6 @@
 /**
- * What an import did differently from the plain copy of a record, and by which rule. The report lists every finding with its
- * rule, so this is the one place that says what happens to defective data.
+ * What an import did differently from a plain copy of a record, and by which rule. The report lists every finding with its rule,
+ * so this is the one place that says what happens to defective data.
  */
 export const RULES = {
   tenantDeleted: 'A tenant whose del_flag is not 0 is not imported, nor are its departments and users.',
@@ -17,8 +17,8 @@ export const RULES = {
   tenantDeletedHere: 'A tenant that was deleted in Banyan is not imported again.',
   noPlace: 'Banyan has no field for this value. It is only in this report.',
   noPlaceUsers: 'Banyan has no field for these values of users. They stay in RuoYi; this report counts them.',
-  text: 'A text that is too long is truncated; characters that cannot be stored are removed.',
-  email: 'A text that is not an email address is not imported.',
+  text: 'Text that is too long is truncated; characters that cannot be stored are removed.',
+  email: 'A value that is not an email address is not imported.',
   number: 'A number that is out of range becomes the nearest one that is allowed; other text becomes the default.',
   status: 'A status other than 0 and 1 becomes 1 (disabled).',
   date: 'A time that is not valid is not imported.',

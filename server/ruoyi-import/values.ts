@@ -17,7 +17,7 @@ export class Values {
     this.findings.add(rule, this.tenant, this.record, detail);
   }
 
-  /** Empty text becomes null. Lengths are in characters, as in the interface. */
+  /** Empty text becomes null. Lengths are in characters, as in the API. */
   text(value: string | null, maxLength: number): string | null {
     if (value === null) return null;
     // PostgreSQL stores neither NUL nor half of a surrogate pair.

@@ -5,7 +5,7 @@ export type CellValue = string | number | null;
 
 /** A column of an exported sheet and of an import's template. Both derive from this definition. */
 export interface Column<Row = never> {
-  /** The name of the field in the interface. */
+  /** The name of the field in the API. */
   key: string;
   header: Readonly<Record<Language, string>>;
   /** Further headers that an import accepts. */

@@ -21,7 +21,10 @@ const countDigits = (parts: readonly { isDigit: boolean }[]): number => parts.fi
 
 export const isPadding = (format: string): boolean => countDigits(partsOf(format)) >= 2;
 
-/** Shows the digits of an integer in such a format. The first digit of the format stands for all further ones of the number. */
+/**
+ * Shows the digits of an integer in such a format. If the number has more digits than the format, the first digit of the format
+ * stands for all surplus leading digits.
+ */
 export function pad(digits: string, format: string): string {
   const parts = partsOf(format);
   const count = countDigits(parts);

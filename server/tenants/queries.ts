@@ -40,7 +40,7 @@ export interface TenantSearch {
   tenantParent: string | null;
   keyword: string | null;
   endsBefore: string | null;
-  /** Parts of the texts. */
+  /** Each of these matches if the field contains it. */
   companyName?: string | undefined;
   contactUserName?: string | undefined;
   contactPhone?: string | undefined;
@@ -210,7 +210,7 @@ export const updateTenantFields = (tx: Tx, callerTenant: string, id: string, by:
     update_by = ${by}, update_time = now()
   where ${inScope(tx, callerTenant)} and t.id = ${bigintOf(id)}`;
 
-/** Sets the total of one quota of a tenant that the transaction has assumed. */
+/** Sets the total of one quota of the tenant that the transaction is set to. */
 export const updateQuotaTotal = async (tx: Tx, tenantId: string, quota: string, total: number, by: string) => {
   await tx`
     update tenants t set quotas = t.quotas || jsonb_build_object(${quota}::text, ${total}::int), update_by = ${by},
@@ -225,7 +225,7 @@ export const readPath = async (tx: Tx, callerTenant: string, tenantId: string): 
   return row?.path ?? [];
 };
 
-/** Reads the level of a tenant that the transaction has assumed (000000 has level 1), and that of its deepest descendant. */
+/** Reads the level of the tenant that the transaction is set to (000000 has level 1), and that of its deepest descendant. */
 export const readLevels = async (tx: Tx, tenantId: string): Promise<{ level: number; bottom: number }> => {
   const [row] = await tx<[{ level: number; bottom: number }]>`
     select min(cardinality(t.path)) as level, max(cardinality(t.path)) as bottom from tenants t

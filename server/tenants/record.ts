@@ -2,7 +2,7 @@ import { CalendarDate, Int, Status, Text } from '../http/fields.ts';
 import { TENANT_QUOTAS as QUOTAS } from '../quotas/schema.ts';
 import { defineRecord, type StoredRow, type ValuesOf } from '../records/record.ts';
 
-/** The keys of `ruleBo`, and below those of `quotaBo`: existing clients send them. The service does not interpret rules. */
+/** The keys of `ruleBo`, and then those of `quotaBo`: existing clients send them. The service does not interpret rules. */
 export const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'] as const;
 export { QUOTAS };
 /** These quotas are stored, but reads do not return them. */

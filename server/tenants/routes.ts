@@ -256,7 +256,8 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'deleteTenant',
         summary: 'Delete a tenant',
-        description: 'Only from an ancestor tenant. Its users can no longer log in; its records are kept.',
+        description:
+          'Only from an ancestor tenant. The users of the deleted tenant can no longer log in; its records are kept.',
         headers: conditionalWriteHeaders,
         params: IdPath,
         response: responses('authenticated', {
@@ -280,7 +281,8 @@ export function tenantRoutes(app: App, deps: Dependencies): void {
         ...shared,
         operationId: 'restoreTenant',
         summary: 'Restore a deleted tenant',
-        description: 'Only from an ancestor tenant. It returns to its previous parent, with its departments and users.',
+        description:
+          'Only from an ancestor tenant. The tenant returns to its previous parent, with its departments and users.',
         headers: writeHeaders,
         params: IdPath,
         response: responses('authenticated', {

@@ -69,7 +69,7 @@ export const TenantUpdate = Type.Object(
     ...extending(fields, 'TenantUpdate', internalId),
     description:
       'Full replacement: omitted fields get their defaults. Only `tenantParent` and the quotas that reads do not ' +
-      `return (\`${HIDDEN_QUOTAS.join('`, `')}\`) stay.`,
+      `return (\`${HIDDEN_QUOTAS.join('`, `')}\`) keep their values.`,
   },
 );
 export type TenantUpdate = Static<typeof TenantUpdate>;

@@ -137,7 +137,8 @@ export async function updateTenant(
     await assertParentInScope(tx, caller, tenantParent);
     if (await readByCode(tx, tenant.tenantId, tenantParent)) throw apiError('TENANT_CYCLE');
     const parentPath = await readPath(tx, caller.tenantId, tenantParent);
-    // Assume the moved tenant: row-level security then covers only its subtree, so the cost of the move depends only on its size.
+    // Switch to the moved tenant: row-level security then covers only its subtree, so the cost of the move depends only on its
+    // size.
     await setTenant(tx, tenant.tenantId);
     const { level, bottom } = await readLevels(tx, tenant.tenantId);
     const deeperBy = parentPath.length + 1 - level;
@@ -183,7 +184,7 @@ export async function patchTenant(
   assertEtag(ifMatch, etagOf(tenant));
   const current = { ...showTenant(tenant), quotaBo: tenant.quotas };
   const merged: Omit<TenantUpdate, 'id'> = mergePatch(current, patch);
-  // An update keeps the quotas that reads do not return, unless they are sent. A patch resets those that it names.
+  // An update keeps the quotas that reads do not return, unless they are sent. A patch resets those that it sets to null.
   const reset = HIDDEN_QUOTAS.filter((key) => patch.quotaBo?.[key] === null).map((key) => [key, 0]);
   const input = { ...merged, id, quotaBo: { ...merged.quotaBo, ...Object.fromEntries(reset) } };
   const sent = patch.quotaBo?.riskReportUsed;
@@ -297,7 +298,7 @@ export async function readTenantTree(
   { rootId, depth = MAX_DEPTH }: TreeFilter,
 ): Promise<TenantNode> {
   const root = rootId === undefined ? caller.tenantId : (await findTenant(tx, caller, rootId)).tenantId;
-  // Assume the root: row-level security then covers only its subtree, so the cost depends only on its size.
+  // Switch to the root: row-level security then covers only its subtree, so the cost depends only on its size.
   await setTenant(tx, root);
   const rows = caller.canActInDescendants
     ? await readSubtree(tx, root, depth, MAX_TREE_SIZE + 1)

@@ -67,7 +67,7 @@ export function bulkUserRoutes(app: App, deps: Dependencies): void {
         description:
           'Creates all or none; `departments` also requires `dept:write`. Hashing passwords may take minutes: ' +
           '`Accept: text/event-stream` streams progress. An error names the `ref` of its row; `errors` lists the ' +
-          'first 100. At most 8 MiB.',
+          'first 100. Body: at most 8 MiB.',
         headers: writeHeaders,
         querystring: TenantQuery,
         body: NewUsers,

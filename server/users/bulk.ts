@@ -3,7 +3,7 @@ import { ROOT_TENANT } from '../../db/tenant-scope.ts';
 import { assumeTenantForWrite } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { isAcceptedHash } from '../auth/password-hash.ts';
-import { assertNotCommon, assertWithoutNames } from '../auth/password-policy.ts';
+import { assertNotCommon, assertStrongWithoutNames } from '../auth/password-policy.ts';
 import { userKey } from '../auth/user-key.ts';
 import { addDepartments, checkNewDepartments } from '../departments/bulk.ts';
 import { findMissing, insertMemberships, lockAndFindMissing } from '../departments/members.ts';
@@ -123,7 +123,7 @@ async function checkNames({ tenantId }: Caller, tenant: Tenant, users: NewUser[]
     if (errors.has(n) || row.password == null) continue;
     const { ref, userName, nickName, password } = row;
     const names = [userName, nickName, ...ofTenant];
-    errors.check(n, ref, () => assertWithoutNames({ text: password }, names, `users[${n}].password`));
+    errors.check(n, ref, () => assertStrongWithoutNames({ text: password }, names, `users[${n}].password`));
   }
 }
 

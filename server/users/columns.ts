@@ -100,7 +100,7 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     imported: true,
     help: {
       zh: '“管理员”或“成员”。留空时，新用户为成员，已有用户不变。',
-      en: '"Administrator" or "Member". If empty, a new user becomes a member, and an existing one stays as they are.',
+      en: '"Administrator" or "Member". If empty, a new user becomes a member, and an existing user keeps their role.',
     },
     show: ({ roles }, language) => roles.map((role) => ROLE_WORDS[role][language]).join('\n'),
   },
@@ -112,7 +112,7 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     imported: true,
     help: {
       zh: '“正常”或“停用”。留空时，新用户为正常，已有用户不变。',
-      en: '"Normal" or "Disabled". If empty, a new user is normal, and an existing one stays as they are.',
+      en: '"Normal" or "Disabled". If empty, a new user is active, and an existing user keeps their status.',
     },
     show: ({ status }, language) => STATUS_WORDS[status][language],
   },

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/driver.ts';
 import { lockTenant } from '../access/tenant-scope.ts';
 import { asUser, type Caller } from '../auth/caller.ts';
-import { assertWithoutNames, type NewPassword } from '../auth/password-policy.ts';
+import { assertStrongWithoutNames, type NewPassword } from '../auth/password-policy.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
 import { apiError } from '../http/errors.ts';
@@ -22,7 +22,7 @@ export async function replaceOwnPassword(
   password: NewPassword,
 ): Promise<void> {
   const { tenantId, userId, userName } = asUser(caller);
-  assertWithoutNames(password, await readNames(tx, tenantId, userId), 'newPassword');
+  assertStrongWithoutNames(password, await readNames(tx, tenantId, userId), 'newPassword');
   const row = { tenantId, userId, oldHash, passwordHash: password.hash, by: userName };
   if (!(await replacePassword(tx, row))) throw apiError('WRONG_PASSWORD');
 }
@@ -61,7 +61,7 @@ export async function recoverUser(
   const [user] = found ? await lockUsers(tx, tenantId, [String(found.userId)]) : [];
   if (!user) return undefined;
   const userId = String(user.userId);
-  assertWithoutNames(password, [user.userName, user.nickName, tenantId, ...namesOf(tenant)], 'The password');
+  assertStrongWithoutNames(password, [user.userName, user.nickName, tenantId, ...namesOf(tenant)], 'The password');
   await recoverRow(tx, tenantId, userId, password.hash, by);
   await endSessionsOf(tx, tenantId, [userId]);
   return { userId, userName: user.userName, administrator: user.administrator, wasDisabled: user.status !== '0' };

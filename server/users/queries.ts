@@ -127,7 +127,7 @@ export const markRestored = (tx: Tx, tenantId: string, userIds: string[], by: st
   update users set del_flag = '0', update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
 
-/** Marks users as updated after their departments have changed, which the ledger then records with them. */
+/** Marks users as updated after their departments have changed, so that the ledger records the change. */
 export const touchUsers = (tx: Tx, tenantId: string, userIds: string[], by: string) => tx`
   update users set update_by = ${by}, update_time = now()
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;

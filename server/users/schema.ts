@@ -63,8 +63,8 @@ export const UserUpdate = Type.Object(
   {
     ...extending(fields, 'UserUpdate', changedCredentials),
     description:
-      'Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `position`, ' +
-      '`source` and `externalId` stay.',
+      'Full replacement: omitted fields get their defaults. Only the name, the password, `position`, `source`, ' +
+      '`externalId` and, without a new password, `mustChangePassword` stay as they are.',
   },
 );
 export type UserUpdate = Static<typeof UserUpdate>;

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/driver.ts';
 import { constraintOf, errorCode } from '../../db/errors.ts';
 import { assumeTenantForWrite, lockTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { assertWithoutNames, type NewPassword } from '../auth/password-policy.ts';
+import { assertStrongWithoutNames, type NewPassword } from '../auth/password-policy.ts';
 import { hasAllPermissions } from '../auth/permissions.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { userKey } from '../auth/user-key.ts';
@@ -27,7 +27,7 @@ export async function createUser(tx: Tx, caller: Caller, input: UserInput, passw
   assertExternalId(input);
   const { tenantId, ...tenant } = await assumeTenantForWrite(tx, caller, input.tenantId);
   assertMayManage(caller, [fieldsOf(input)]);
-  assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
+  assertStrongWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
   await assertWithinAccountLimit(tx, tenantId, tenant.accountLimit);
   await assertAccountsLeft(tx, caller, tenantId);
   const depts = await lockUserDepartments(tx, tenantId, input);
@@ -69,7 +69,7 @@ export async function createFirstAdministrator(
   const { tenantId, password, by, ...row } = first;
   assertUserNameAllowed(row.userName, fields.userName);
   const { accountLimit, ...tenant } = await lockTenant(tx, tenantId);
-  assertWithoutNames(password, [row.userName, tenantId, ...namesOf(tenant)], fields.password);
+  assertStrongWithoutNames(password, [row.userName, tenantId, ...namesOf(tenant)], fields.password);
   // The usual advice, to delete users, does not apply to a new tenant, so the error names the field.
   if (accountLimit === 0) throw apiError('ACCOUNT_LIMIT', { accountCount: accountLimit, field: 'accountCount' });
   const administrator = { ...row, userKey: userKey(row.userName), ...fieldsOf({ roles: ['admin'] }) };
@@ -103,7 +103,7 @@ export async function updateUser(
   const depts = await lockUserDepartments(tx, tenantId, input);
   const userName = input.userName ?? user.userName;
   if (userName !== user.userName && !isRevert) assertUserNameAllowed(userName, 'userName');
-  if (password) assertWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
+  if (password) assertStrongWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
   const by = caller.userName;
   // Unless the request says otherwise, a new password need not be changed, and an old one is left as it is.
   const mustChangePassword = input.mustChangePassword ?? (password ? false : null);

@@ -22,7 +22,7 @@ import {
   purgeWebhook,
   type Round,
 } from './rounds.ts';
-import { CHANGE_NOT_STORED, send } from './sending.ts';
+import { CHANGE_UNAVAILABLE, send } from './sending.ts';
 
 /** How many webhooks a process works on concurrently, and how many of these may be failing. */
 const MAX_WEBHOOKS = 128;
@@ -58,7 +58,10 @@ export function startDispatcher(
   /** Webhooks with `below` have been made due for all changes up to this position, by this process or another. */
   let markedPosition = -1;
 
-  /** Starts work on webhooks that are due. Queries again while webhooks of subtrees that are now full may have hidden others. */
+  /**
+   * Starts work on webhooks that are due. A query returns a limited number. If these used up the slots of their subtrees, queries
+   * again without those subtrees, to find the webhooks of others.
+   */
   async function poll() {
     await markBelow();
     for (let started = true; started && !slots.isFull && !stopping.signal.aborted; ) {
@@ -127,7 +130,9 @@ export function startDispatcher(
   async function sendAll(jobs: Job[]): Promise<Attempt[]> {
     const sent = jobs.map(async ({ deliveryId, message }) => ({
       deliveryId,
-      outcome: message ? await send(resolveTarget, message, webhookResponseMs, abortSending.signal) : CHANGE_NOT_STORED,
+      outcome: message
+        ? await send(resolveTarget, message, webhookResponseMs, abortSending.signal)
+        : CHANGE_UNAVAILABLE,
     }));
     const settled = await Promise.allSettled(sent);
     const known = settled.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));

@@ -46,7 +46,7 @@ const MAX_PAUSE_SECONDS = 600;
 
 export interface Job {
   deliveryId: number;
-  /** undefined: the change is no longer stored, so there is nothing to send. */
+  /** undefined: the change is no longer stored, or its tenant has left the subtree, so there is nothing to send. */
   message: Message | undefined;
 }
 export interface Attempt {

@@ -7,7 +7,7 @@ const ACTIONS = ['created', 'updated', 'moved', 'deleted', 'restored', 'password
 
 const Below = Type.Boolean({
   default: false,
-  description: 'Also the changes of all descendant tenants; cannot be changed later',
+  description: 'Also the changes of all descendant tenants; fixed at creation',
 });
 
 const Kind = Type.String({

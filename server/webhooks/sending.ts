@@ -32,10 +32,10 @@ export interface Outcome {
   sent: boolean;
 }
 
-export const CHANGE_NOT_STORED: Outcome = {
+export const CHANGE_UNAVAILABLE: Outcome = {
   status: null,
   responseText: null,
-  error: 'the change is no longer stored',
+  error: 'the change is no longer available',
   ms: 0,
   sent: false,
 };

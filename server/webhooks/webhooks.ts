@@ -103,12 +103,12 @@ export async function resendDelivery(tx: Tx, caller: Caller, webhookId: string, 
   const { state, ledger, changeId } = delivery;
   if (state === 'waiting') await retryNow(tx, tenantId, webhook.id, deliveryId);
   else {
-    const isStored =
+    const isAvailable =
       changeId === null ||
       (webhook.below
         ? await isSubtreeChangeStored(tx, tenantId, { ledger, id: changeId })
         : await isChangeStored(tx, tenantId, changeId));
-    if (!isStored) throw apiError('DELIVERY_TOO_OLD');
+    if (!isAvailable) throw apiError('DELIVERY_TOO_OLD');
     await requeueDelivery(tx, tenantId, webhook.id, deliveryId, { ...delivery, retryDays: RETRY_DAYS });
   }
   await markDue(tx, tenantId, webhook.id);

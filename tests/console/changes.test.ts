@@ -69,7 +69,7 @@ test('the audit log has one row for one action, a heading for each day, and filt
   await page.getByTitle('登录失败', { exact: true }).click();
   await page.waitForURL(/action=refused/);
   await page.getByText('没有符合条件的变更').waitFor();
-  // A day that is not in the calendar is ignored.
+  // A date that does not exist is ignored.
   await visit(page, '/changes?to=2020-02-31');
   await deletion.waitFor();
   assert.equal(await list.getByLabel('结束日期').inputValue(), '');

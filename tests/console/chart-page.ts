@@ -64,7 +64,7 @@ export async function startPastChart({ service }: ConsoleFixture) {
 }
 
 /** Creates a tenant that had 60 departments on `day`, which are deleted now. */
-export async function startManyInPast({ service }: ConsoleFixture) {
+export async function startLargePastChart({ service }: ConsoleFixture) {
   const admin = await service.createTenant();
   const departments = Array.from({ length: 60 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
   const { data } = await admin.post('/system/dept-api/bulk', { departments });

@@ -12,7 +12,7 @@ import {
   percent,
   selectDay,
   startChart,
-  startManyInPast,
+  startLargePastChart,
   startPastChart,
   tree,
 } from './chart-page.ts';
@@ -322,7 +322,7 @@ test('the chart of a day keeps its day when root and levels change, loads cards 
   await path.getByRole('link', { name: '旧车间' }).click();
   await card(page, '旧班组').waitFor();
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
-  const heading = page.locator('.chart-print').getByText(`组织架构图 · ${day} 结束时`, { exact: true });
+  const heading = page.locator('.chart-print').getByText(`组织架构图 · 截至 ${day}`, { exact: true });
   await heading.waitFor({ state: 'attached' });
   assert.equal(await page.title(), `组织架构图 · ${day} · 榕树组织管理`);
   await page.evaluate("dispatchEvent(new Event('afterprint'))");
@@ -334,12 +334,12 @@ test('the chart of a day keeps its day when root and levels change, loads cards 
   await page.goBack();
   await card(page, '旧班组').waitFor();
   await visit(page, `/chart/${newPlant}?day=${day}`);
-  await page.getByText(`该部门在 ${day} 结束时不存在`).waitFor();
+  await page.getByText(`该部门在 ${day} 当天不存在`).waitFor();
   await page.getByRole('link', { name: '查看完整组织架构图' }).click();
   await card(page, '旧公司，租户').waitFor();
   await selectDay(page, dateInDays(-10));
   await page.getByText('当时没有部门').waitFor();
-  // Days that are not in the calendar, in the future or today show the current chart.
+  // For a date that does not exist, a day in the future and today, the current chart is shown.
   await withinOneDay(async () => {
     for (const other of ['2024-02-31', dateInDays(2), dateInDays(0)]) {
       await visit(page, `/chart?day=${other}`);
@@ -351,7 +351,7 @@ test('the chart of a day keeps its day when root and levels change, loads cards 
 });
 
 test('the chart of a day shows many siblings a page at a time', async () => {
-  const { admin, day } = await startManyInPast(fixture);
+  const { admin, day } = await startLargePastChart(fixture);
   const page = await fixture.logIn(credentialsOf(admin), `/chart?day=${day}`);
   await card(page, '门店 0，').waitFor();
   await tree(page).focus();

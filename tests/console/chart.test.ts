@@ -29,7 +29,7 @@ test('administrators open the chart as it was at the end of a day, with departme
   const page = await fixture.logIn(credentialsOf(admin), '/chart');
   await card(page, '新总部，负责人 王芳，1 人').waitFor();
   await selectDay(page, day);
-  await page.getByRole('alert').getByText(`${day} 结束时的部门`).waitFor();
+  await page.getByRole('alert').getByText(`截至 ${day} 的部门`).waitFor();
   await card(page, '旧公司，租户').waitFor();
   // User counts are not shown: those of today would be wrong.
   await page.getByRole('treeitem', { name: '旧总部，负责人 王芳', exact: true }).waitFor();
@@ -39,7 +39,7 @@ test('administrators open the chart as it was at the end of a day, with departme
 
   const svg = await exportFile(page, 'SVG');
   assert.equal(svg.name, `旧公司-组织架构图-${day}.svg`);
-  assert.ok(svg.content.toString('utf8').includes(`>组织架构图 · ${day} 结束时<`));
+  assert.ok(svg.content.toString('utf8').includes(`>组织架构图 · 截至 ${day}<`));
 
   await card(page, '旧车间').click();
   const panel = page.getByRole('region', { name: '已选择的部门' });

@@ -59,7 +59,7 @@ const expectEnd = (page: Page, lines: string[]) =>
     (now) => now === lines.join('|'),
   );
 
-test('departments found beyond the first page of siblings are updated when they are renamed, deleted or moved', async () => {
+test('the tree shows renames, deletions and moves of departments that were found beyond the first page of siblings', async () => {
   const { admin, other, groups } = await createWideTree();
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${groups[241]}`);
   await row(page, '组 241').waitFor();
@@ -161,7 +161,7 @@ test('a refresh also reloads collapsed subtrees', async () => {
   await expectOutline(page, ['1 总部', '2 研发部', '3 平台组', '2 市场部', '2 旧部门停用', '2 人事部']);
 });
 
-test('deleting the subtree of the open department opens the parent of the subtree', async () => {
+test('deleting a subtree that contains the open department opens the parent of the subtree', async () => {
   const { admin, web } = await createCompany(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${web}`);
   await page.getByRole('article', { name: '前端组' }).waitFor();

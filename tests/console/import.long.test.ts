@@ -7,7 +7,7 @@ import { credentialsOf } from './departments-page.ts';
 
 const fixture = await startConsole();
 
-test('departments and users are imported into a child tenant from its menu, which also leads back', async () => {
+test('departments and users are imported into a child tenant from its menu, and the back button returns to it or to its users', async () => {
   const admin = await fixture.service.createTenant();
   const child = await fixture.service.createTenant({ tenantName: '分公司' }, admin);
   const page = await fixture.logIn(credentialsOf(admin), `/tenants/${child.id}`);

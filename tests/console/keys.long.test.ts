@@ -31,7 +31,7 @@ test('a rotated key works at once, and the old one until the chosen period has e
   assert.equal((await readDepartmentsWith(third)).status, 200);
 });
 
-test('a key whose response was lost is not shown, and the console says how to get a new one', async () => {
+test('a key whose response was lost is not shown, and the console says so', async () => {
   const admin = await service.createTenant();
   await logInOnPage(page, credentialsOf(admin), '/keys?key=new');
   const form = dialogOf('新建 API 密钥');

@@ -117,7 +117,7 @@ for (const { kind, word } of NAMES)
     assert.deepEqual(overflows, {});
   });
 
-test('the names in the navigation of a phone do not touch, in either language', async () => {
+test('on a phone, the labels of the navigation do not touch, in either language', async () => {
   const viewport = { width: 360, height: 740 };
   for (const language of ['en', 'zh'] as const) {
     await logInOnPage(page, {}, '/home', { viewport, language });

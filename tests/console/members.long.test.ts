@@ -137,7 +137,7 @@ test('users are created in, added to and removed from a department on its page, 
   assert.equal(await page.getByRole('menuitem', { name: '移出部门' }).count(), 0);
 });
 
-test('when the current page of a list of members no longer exists, its last page is shown, until it exists again', async () => {
+test('when the current page of a list of members no longer exists, the last one is shown; once the page exists again, it can be opened', async () => {
   const { admin, market } = await createCompany(service);
   for (let n = 1; n <= 21; n++) await admin.createUser({ userName: `u${n}`, nickName: `成员${n}`, deptId: market });
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${market}`);
@@ -158,7 +158,7 @@ test('when the current page of a list of members no longer exists, its last page
   await member(page, '成员21').waitFor();
 });
 
-test('the list of members has pages of a chosen size; page and filters are in the URL, also on a phone', async () => {
+test('the list of members has pages of a chosen size; page, filters and order are in the URL, on a phone the order too', async () => {
   const { admin, market } = await createCompany(service);
   const users = Array.from({ length: 45 }, (_, n) => ({
     ...{ ref: `${n}`, userName: `u${n + 10}`, nickName: `成员${n + 10}`, password: PASSWORD, deptId: market },
@@ -201,7 +201,7 @@ test('the list of members has pages of a chosen size; page and filters are in th
   await expectAccessibleInLongRun(small);
 });
 
-test('rows of the tree have a button that adds a child and a menu, which also opens with the keyboard', async () => {
+test('rows of the tree have a menu, which also opens with the keyboard, and a button that adds a child', async () => {
   const { admin, research } = await createMembers(service);
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
   await row(page, '研发部').hover();

@@ -40,7 +40,7 @@ test('the page of a person shows departments, leaders, role and history, and end
   await expectAccessibleInLongRun(page);
 
   await page.getByRole('list', { name: '登录设备' }).getByRole('button').first().click();
-  await page.getByText('已退出该设备').waitFor();
+  await page.getByText('该设备已退出登录').waitFor();
   await logins.filter({ hasText: '设备退出登录' }).getByRole('link', { name: '高敏' }).waitFor();
   assert.deepEqual((await statusOf()).toSorted(), [200, 401]);
   await page.getByRole('button', { name: '退出所有设备' }).click();

@@ -11,7 +11,7 @@ export const clickTwice = (button: Locator) =>
     element.click();
   });
 
-/** Expects that the actions of a table's rows are below each other, and their heading above them. */
+/** Expects that the actions of all rows of a table are aligned with each other and with the heading of their column. */
 export async function expectAlignedActions(page: Page): Promise<void> {
   const { heading, edges } = (await page.evaluate(`(() => ({
     heading: getComputedStyle(document.querySelector('thead th:last-child')).textAlign,

@@ -8,7 +8,7 @@ import { credentialsOf } from './departments-page.ts';
 const fixture = await shareConsole();
 const page = await fixture.sharedPage();
 
-test('a click on a header sorts the list; the order is in the URL and stays with pages and filters', async () => {
+test('a click on a header sorts the list; the order is in the URL and is kept when the page or a filter changes', async () => {
   const company = await fixture.service.createTenant();
   const numbers = Array.from({ length: 22 }, (_, n) => n + 10);
   const users = numbers.map((n) => ({ ref: `${n}`, userName: `u${n}`, nickName: `名${99 - n}`, password: PASSWORD }));

@@ -21,7 +21,7 @@ const { page, engineering, sales, recordOf, rowOf, topDialog, chooseAction, choo
   root,
 );
 
-test('saving a user that someone else has edited shows the conflict and can keep the other changes', async () => {
+test('saving a user that someone else has edited shows the conflict, and their changes can be kept', async () => {
   const id = await root.createUser({ userName: 'both', nickName: '孙两人', phone: '13800000001', deptId: sales });
   await logInOnPage(page, {}, '/people?q=both');
   await page.getByRole('button', { name: '编辑 孙两人' }).click();

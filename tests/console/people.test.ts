@@ -79,7 +79,7 @@ test('a user whose password is reset is logged out and can log in with the new o
   expectError(await client.get('/auth/me'), 401, 'SESSION_ENDED');
   await fixture.service.logIn(tenantId, 'reset', 'a brand new one');
 
-  // A generated password has to be changed, which the history of the user says.
+  // A generated password has to be changed; the history of the user shows this.
   await chooseAction('赵重置', '重置密码');
   await topDialog().getByRole('button', { name: '随机生成' }).click();
   await topDialog().getByRole('button', { name: '重置密码' }).click();

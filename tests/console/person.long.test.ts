@@ -7,7 +7,7 @@ import { createMembers, credentialsOf } from './departments-page.ts';
 const fixture = await startConsole();
 const { service } = fixture;
 
-test('the link back leads to the list of people with its filters, after an edit, another person and a reload too', async () => {
+test('the link back leads to the list of people with its filters, after an edit, a visit to another person and a reload too', async () => {
   const { admin, mei } = await createMembers(service);
   const list = '/people?status=0&sort=userName';
   const page = await fixture.logIn(credentialsOf(admin), list);

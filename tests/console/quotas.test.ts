@@ -32,15 +32,15 @@ test('the page of a quota has a curve with its limit, sums by user and subject, 
   await page.getByText('近 90 天').click();
   await page.waitForURL('**/quotas/enterpriseQuery?by=subject&days=90');
 
-  const last = page.locator('.quotas-uses li').first();
-  await last.getByText('王兰').waitFor();
-  await last.getByRole('button', { name: /^退还/ }).click();
+  const latestUse = page.locator('.quotas-uses li').first();
+  await latestUse.getByText('王兰').waitFor();
+  await latestUse.getByRole('button', { name: /^退还/ }).click();
   const dialog = page.getByRole('dialog', { name: `退还 ${AMOUNTS[0]}？` });
   await expectAccessibleInLongRun(page);
   await dialog.getByRole('button', { name: '退还' }).click();
-  await last.getByText(/^已退还$/).waitFor();
-  await last.getByText('boss 于').waitFor();
-  assert.equal(await last.getByRole('button').count(), 0, 'a use is refunded once');
+  await latestUse.getByText(/^已退还$/).waitFor();
+  await latestUse.getByText('boss 于').waitFor();
+  assert.equal(await latestUse.getByRole('button').count(), 0, 'a use is refunded once');
   await page
     .getByRole('meter', { name: '企业查询' })
     .and(page.locator(`[aria-valuenow="${USED - (AMOUNTS[0] ?? 0)}"]`))

@@ -44,7 +44,7 @@ test('a department whose parent is gone is restored below another parent, from t
   await page.getByRole('button', { name: '详情：部门 二车间' }).first().click();
   await page.getByRole('button', { name: '仅恢复此对象' }).click();
   await page.getByRole('dialog', { name: '恢复此对象？' }).getByRole('button', { name: '恢复' }).click();
-  // The other parent is disabled, too, before it is used.
+  // The new parent is disabled after it was chosen and before it is used.
   await dialog.getByLabel('新的上级部门').fill('新厂');
   await page.locator('.department-option', { hasText: '新厂区' }).waitFor();
   await page.keyboard.press('Enter');

@@ -1,7 +1,7 @@
 // Only with test:long: it repeats the restoration on the pages of deleted records; restore.test.ts covers each kind of record.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectAccessibleInLongRun, startConsole } from '../support/console.ts';
+import { expectAccessibleInLongRun, startConsole, visit } from '../support/console.ts';
 import { expectError, expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { credentialsOf } from './departments-page.ts';
@@ -47,7 +47,7 @@ test('going back to the page of a tenant that was just deleted shows that it was
   const read = await holdRequests(page, 'GET', `/system/tenant-api/${child.id}`);
   await notice.getByRole('button', { name: '恢复' }).click();
   await waitFor('the page reads the restored tenant', () => read.requests.length > 0);
-  // While the page does not know whether it was restored, it says neither.
+  // While the page does not know whether the tenant was restored, it shows neither the notice nor an error.
   await notice.waitFor({ state: 'detached' });
   assert.equal(await page.locator('.state[role=alert]').count(), 0);
   read.release();
@@ -113,4 +113,34 @@ test('after a user of a child tenant was deleted, the link to deleted records le
   await page.getByRole('button', { name: '返回本租户' }).click();
   await page.getByText('您正在查看下级租户').waitFor({ state: 'detached' });
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/deleted/department');
+});
+
+test('the page of a tenant shows its history, which reverts a change and remains after the deletion', async () => {
+  const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
+  const child = await fixture.service.createTenant({ tenantName: '改名前' }, admin);
+  expectOk(await admin.patch(`/system/tenant-api/${child.id}`, { tenantName: '改名后' }));
+  const page = await fixture.logIn(credentialsOf(admin), `/tenants/${child.id}`);
+  const history = page.getByRole('list', { name: '变更历史' });
+  await history.getByRole('row', { name: '租户名称 改名前 改名后' }).waitFor();
+  await expectAccessibleInLongRun(page);
+  const renaming = history.getByRole('listitem').filter({ has: page.getByText('修改', { exact: true }) });
+  await renaming.getByRole('button', { name: '撤销此变更' }).click();
+  await page.getByRole('dialog', { name: '撤销此变更？' }).getByRole('button', { name: '撤销', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: '改名前' }).waitFor();
+  await history.getByRole('row', { name: '租户名称 改名后 改名前' }).waitFor();
+
+  expectOk(await admin.delete(`/system/tenant-api/${child.id}`));
+  await visit(page, `/tenants/${child.id}`);
+  await page.getByRole('alert').filter({ hasText: '“改名前”已被删除' }).waitFor();
+  await history.getByText('删除', { exact: true }).waitFor();
+  await history.getByRole('row', { name: '租户名称 改名后 改名前' }).waitFor();
+});
+
+test('administrators see the history of their own tenant, but only those above can revert it', async () => {
+  const admin = await fixture.service.createTenant({ tenantName: '改名前' });
+  expectOk(await fixture.service.root.patch(`/system/tenant-api/${admin.id}`, { tenantName: '改名后' }));
+  const page = await fixture.logIn(credentialsOf(admin), `/tenants/${admin.id}`);
+  const history = page.getByRole('list', { name: '变更历史' });
+  await history.getByRole('row', { name: '租户名称 改名前 改名后' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: '撤销此变更' }).count(), 0);
 });

@@ -21,7 +21,7 @@ function countLoads(page: Page) {
   return loads;
 }
 
-/** Opens a screen. Only one test opens it on the same page, so that its files are not loaded yet. */
+/** Opens a screen. On each page only one test opens a given screen, so that its files are not loaded yet. */
 const openScreen = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 test('a screen first opened while offline loads once the connection is back', async () => {

@@ -48,7 +48,7 @@ const twoMonthsAgo = new Date(Date.now() - 60 * 86_400_000).toISOString();
 interface Screenshot {
   path: string;
   settings?: PageSettings;
-  /** Waits until the screen is complete, after actions that the screenshot shows. */
+  /** Performs the actions whose result the screenshot shows, and waits until the screen is complete. */
   complete(page: Page): Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-// Only with test:long: it covers further results, keys and themes; search.test.ts covers the search of administrators and members.
+// Only with test:long: it covers further results, keys and themes; search.test.ts covers searches by administrators and members.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectAccessibleInLongRun, PHONE, startConsole } from '../support/console.ts';

@@ -38,7 +38,7 @@ test('a token that expires on a slow connection is refreshed at login, in anothe
   assert.equal((await sessionsOf('yu')).length, 1);
 });
 
-test('leaving the page during a refresh does not end the session', async () => {
+test('leaving the page while the token is being refreshed does not end the session', async () => {
   // Use a context with one tab: another tab would share its token.
   const page = await fixture.newPage();
   await createUser('tao');

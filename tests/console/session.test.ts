@@ -56,7 +56,7 @@ test('a logout clears the URL in both tabs, and the next user starts at the home
   assert.equal(pathOf(other), '/home');
 });
 
-test('tabs refresh one at a time, and none ends the session of the other', async () => {
+test('two tabs refresh their token one at a time, and neither ends the session of the other', async () => {
   await createUser('lan');
   await logInOnBothTabs({ username: 'lan' }, '/home');
   const [before] = await sessionsOf('lan');

@@ -10,7 +10,7 @@ await avoidMidnight();
 const { fixture, root, page, createTenant, readTenant, group, groupCode, south, storedQuotas, chooseAction } =
   await startTenants();
 
-test('tenants are found by name and by code, in the tree and in the table; the URL keeps the search', async () => {
+test('tenants are found by name and by code, and opened in the tree with the keyboard; the URL keeps the search', async () => {
   await logInOnPage(page, {}, '/tenants');
   await page.getByText('剩余 21 天').waitFor();
   await page.getByText('已到期 12 天').waitFor();

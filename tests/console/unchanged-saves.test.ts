@@ -33,7 +33,7 @@ test('saving a form in which nothing has changed writes nothing', async () => {
   await page.getByRole('button', { name: '保存' }).click();
   await message.waitFor();
   await page.getByRole('heading', { level: 1, name: '分公司', exact: true }).waitFor();
-  // This counts the feed, which has no logins.
+  // `countChanges` reads the change feed, which has no logins.
   assert.equal(await countChanges(), before);
 
   await page

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CHANGES, DEPTS, expectError, expectInvalid, expectOk, read, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** The audit log grouped by request, the lists of deleted records, and the feed that begins with `latest`. */
+/** The audit log grouped by request, the lists of deleted records, and the feed that is read after `latest`. */
 
 const service = await startService();
 

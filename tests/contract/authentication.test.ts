@@ -254,7 +254,7 @@ test('a first start rejects a name or password that is not allowed, and creates 
     await assert.rejects(start(environment), { name: 'Error', message });
   }
   assert.ok(await start({ BANYAN_ADMIN_PASSWORD: PASSWORD }));
-  // An installation whose settings would no longer be allowed continues to start.
+  // An existing installation still starts even if its settings would no longer be allowed.
   assert.equal(await start({ BANYAN_ADMIN_USERNAME: 'first admin', BANYAN_ADMIN_PASSWORD: 'password' }), undefined);
 });
 

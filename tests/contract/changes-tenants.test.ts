@@ -39,7 +39,7 @@ async function moveTenant() {
   return { above, from, to, team, group, positions };
 }
 
-test('moving a tenant is recorded for its old and new parents, including the tenants below it', async () => {
+test('moving a tenant is recorded for its old and new parents, together with the moves of the tenants below it', async () => {
   const { above, from, to, team, group, positions } = await moveTenant();
   const [atTop, atFrom, atTo, atTeam, atGroup] = await Promise.all(
     [above, from, to, team, group].map((client, n) => tenantChanges(client, positions[n] as string)),

@@ -74,7 +74,7 @@ test('retries are bounded', async () => {
   assert.equal(never.keys.length, 1);
 });
 
-test('a request that is neither a read nor carries an Idempotency-Key is never sent again', async () => {
+test('a request that is not a read and carries no Idempotency-Key is never sent again', async () => {
   for (const step of ['lose', busy('0')] as const) {
     const { client, keys } = connect([step], { key: undefined });
     const login = client.logIn({ body: { tenantId: admin.tenantId, username: 'boss', password: 'wrong' } });

@@ -6,7 +6,7 @@ import { createChain, startDeepTrees } from './deep-trees.ts';
 
 /** Every read operation must handle a deep chain of departments. */
 
-// With ten times as many, the paths of 500 departments would exceed the limit of a response.
+// With ten times as many levels, the paths of 500 departments would exceed the limit of a response.
 const DEPTH = 1_000;
 const service = await startDeepTrees();
 

@@ -26,7 +26,7 @@ describe('Bulk creation rejects the whole request', () => {
     ['a reference in a different case', [{ ref: 'A' }, { ref: 'b', parentRef: 'a' }], 'departments[1].parentRef'],
     ['a repeated reference', [{ ref: 'a' }, { ref: 'b' }, { ref: 'a' }], 'departments[2].ref'],
     ['a department that is its own parent', [{ ref: 'a' }, { ref: 'b', parentRef: 'b' }], 'departments[1].parentRef'],
-    ['no reference', [{ ref: 'a' }, { deptName: 'b' }], 'departments[1].ref', 'FIELD_REQUIRED'],
+    ['a missing reference', [{ ref: 'a' }, { deptName: 'b' }], 'departments[1].ref', 'FIELD_REQUIRED'],
     ['an empty reference', [{ ref: '' }], 'departments[0].ref'],
     [
       'an invalid e-mail',

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectInvalid } from '../support/expect.ts';
 import { shareService } from '../support/service.ts';
-import { all, branchCountsOf, type Node } from './departments-counts.ts';
+import { branchCountsOf, flatten, type Node } from './departments-counts.ts';
 
 const service = await shareService();
 
-const countsOf = (nodes: Node[]) => Object.fromEntries(all(nodes).map(({ deptId, userCount }) => [deptId, userCount]));
+const countsOf = (nodes: Node[]) =>
+  Object.fromEntries(flatten(nodes).map(({ deptId, userCount }) => [deptId, userCount]));
 
 test('userCount counts each user of a department once and excludes the departments below', async () => {
   const admin = await service.createTenant();

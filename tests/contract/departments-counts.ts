@@ -8,6 +8,6 @@ export interface Node {
 }
 
 /** Returns the nodes of a tree as a list. */
-export const all = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...all(node.children)]);
+export const flatten = (nodes: Node[]): Node[] => nodes.flatMap((node) => [node, ...flatten(node.children)]);
 
 export const branchCountsOf = ({ rows }: { rows: Node[] }) => rows.map(({ branchUserCount }) => branchUserCount);

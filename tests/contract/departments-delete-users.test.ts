@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CHANGES, DEPTS, expectError, expectOk, USERS } from '../support/expect.ts';
 import { type Client, shareService } from '../support/service.ts';
 
-/** Deleting departments together with their users: `?users=move` and `?users=delete`. */
+/** Deleting departments that have users: `?users=move` and `?users=delete`. */
 
 const service = await shareService();
 

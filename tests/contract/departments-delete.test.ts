@@ -23,7 +23,7 @@ const insertMany = (ids: number[]) =>
 const range = (from: number, length: number) => Array.from({ length }, (_, at) => from + at);
 
 describe('DELETE changes delFlag from 0 to 2', () => {
-  test('a department without children and users is soft-deleted', async () => {
+  test('a department without children or users is soft-deleted', async () => {
     const id = await admin.createDepartment();
     expectOk(await remove(id));
     assert.equal((await readDept(admin, id, '?includeDeleted=true')).delFlag, '2');

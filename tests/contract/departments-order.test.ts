@@ -118,10 +118,10 @@ describe('Order of children', () => {
 describe('Order of children: errors', () => {
   test('ids that are not existing children are rejected with NOT_CHILDREN and listed', async () => {
     const { parent, ids } = await createChildren(4);
-    const [a, deleted, moved, grandparent] = ids;
+    const [a, deleted, moved, child] = ids;
     await admin.delete(`${DEPTS}/${deleted}`);
     await admin.put(DEPTS, { deptId: moved, parentId: 0 });
-    const grandchild = await admin.createDepartment({ parentId: grandparent });
+    const grandchild = await admin.createDepartment({ parentId: child });
     const foreign = await neighbour.createDepartment();
     const notChildren = [deleted, moved, grandchild, foreign, parent, '999999999'].map(Number);
     const before = await readOrder(parent);

@@ -251,6 +251,6 @@ describe('Error messages that existing front ends expect', () => {
     ],
   ];
   for (const [name, text, call] of texts) {
-    test(`${name} returns the message ${text}`, async () => assert.equal((await call()).msg, text));
+    test(`the error for ${name} has the message ${text}`, async () => assert.equal((await call()).msg, text));
   }
 });

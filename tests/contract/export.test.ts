@@ -197,7 +197,7 @@ test('an export of tenants has the documented fields, and ids beyond 2^53 are ex
   assert.deepEqual(all.map((each) => each['Internal ID']).sort(), [above.id, below].sort());
 });
 
-test('administrators export a tenant below with tenantId', async () => {
+test('administrators export the departments and users of a tenant below with tenantId', async () => {
   const below = await service.createTenant({}, admin);
   await below.createDepartment({ deptName: 'below' });
   const query = `format=csv&tenantId=${below.tenantId}`;

@@ -43,7 +43,7 @@ for (const { name, path, idField, create, body, bulk, list } of resources) {
       admin.put(path, { [idField]: id, ...(name === 'department' ? { deptName: 'renamed' } : {}), ...fields });
     const shown = async (id: string, query = '') => externalIdOf(await read(admin, `${path}/${id}${query}`));
 
-    test('is stored, and null without one', async () => {
+    test('is stored if it is sent, and is null otherwise', async () => {
       const wanted = newExternalId();
       assert.deepEqual(await shown(await create(admin, wanted)), wanted);
       assert.deepEqual(await shown(await create(admin)), { source: null, externalId: null });

@@ -250,7 +250,7 @@ test('a file that is empty, of another kind, protected or without a required col
   assert.match(msg, /\.xls/);
 });
 
-test('the preview can be downloaded as the same file with a column for the errors', async () => {
+test('the preview can be downloaded as a file with the same rows and a column for the errors', async () => {
   const file = await xlsx([
     ['部门路径', '状态', '备注'],
     ['总部', '启动', '=1+1'],
@@ -260,7 +260,7 @@ test('the preview can be downloaded as the same file with a column for the error
   assert.match(String(asCsv.headers['content-disposition']), /import-errors\.csv/);
   const [header, first, second] = asCsv.text.split('\r\n');
   assert.equal(header, '\ufeff部门路径,状态,备注,错误');
-  assert.match(first ?? '', /^总部,启动,'=1\+1,状态 只能是：正常、停用/);
+  assert.match(first ?? '', /^总部,启动,'=1\+1,状态只能是：正常、停用/);
   assert.equal(second, '总部/甲,正常,x,');
   if (!isLong) return;
   const english = await importFile(tenant, 'dept', 'preview', file, {

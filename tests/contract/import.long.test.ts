@@ -53,7 +53,7 @@ test('many rows are previewed, imported and reverted', async () => {
   assert.equal((await tenant.get(`${DEPTS}/list`)).data.total, 0);
 });
 
-test('numbers, leading zeros, full-width digits and spaces are read as text', async () => {
+test('numbers and leading zeros are kept, full-width digits become ASCII digits, and spaces around values are removed', async () => {
   const client = await service.createTenant();
   const file = await xlsx([
     ['部门路径', '显示顺序', '联系电话', '状态'],

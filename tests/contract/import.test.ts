@@ -327,7 +327,7 @@ test('a header of two rows that is repeated further down is not imported, but a 
   );
 });
 
-test('a file with two columns of the same header is rejected, unless they have the same contents', async () => {
+test('a file with two columns with the same header is rejected, unless they have the same contents', async () => {
   const tenant = await service.createTenant();
   const header = ['部门路径', '邮箱', '邮箱'];
   const refused = await importFile(tenant, 'dept', 'apply', csv([header, ['重', 'a@b.cn', '']]));
@@ -377,11 +377,11 @@ test('`report` is rejected with `apply`, before anything is written', async () =
   assert.deepEqual(await list(tenant), []);
 });
 
-test('the error for a long name in a path says that the limit is that of one name', async () => {
+test('the error for a long name in a path says that the limit applies to each name', async () => {
   const tenant = await service.createTenant();
   const file = csv([['部门路径'], [`总部/${'x'.repeat(101)}`]]);
   const { data } = await importFile(tenant, 'dept', 'preview', file);
-  assert.equal(data.table[0].errors[0].msg, '部门路径 中的部门名称 不能超过 100 个字符');
+  assert.equal(data.table[0].errors[0].msg, '“部门路径”中的部门名称不能超过 100 个字符');
 });
 
 test('an import with progress does not exceed the listener limit of its response', async () => {

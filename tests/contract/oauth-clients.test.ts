@@ -188,7 +188,7 @@ test('a token keeps its scope when its key gets further permissions', async () =
   assert.equal(outcomeOf(await new Client(service.base, access_token).post(DEPTS, {})), '403 NOT_ALLOWED');
 });
 
-test('the ledger names the key for what its token changed', async () => {
+test('createBy names the key when its token created the record', async () => {
   const { keyId, key } = await createKey(admin, { ...settings, keyName: 'payroll' });
   const { access_token } = JSON.parse((await token({}, basic(keyId, key))).text);
   const created = await new Client(service.base, access_token).post(DEPTS, { deptName: '研发' });

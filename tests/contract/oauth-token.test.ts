@@ -122,7 +122,7 @@ const rejected: [what: string, expected: [number, string], sent: Parameters<type
 ];
 
 for (const [what, expected, sent] of rejected) {
-  test(`${what} is rejected with ${expected.join(' ')}`, async () => {
+  test(`a request with ${what} is rejected with ${expected.join(' ')}`, async () => {
     const response = await token(...sent);
     expectOAuthError(response, expected);
     const challenge = response.headers['www-authenticate'];
@@ -130,7 +130,7 @@ for (const [what, expected, sent] of rejected) {
   });
 }
 
-test('bodies that are not a form are invalid_request', async () => {
+test('bodies that are missing, too large or not a readable form, and parameters in the query, are invalid_request', async () => {
   const { anonymous } = service;
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   for (const [response, status] of [

@@ -89,7 +89,7 @@ test('every operation documents its success and its errors, each error code unde
   assert.deepEqual(
     [...documented].filter((reason) => !listed.has(reason)),
     [],
-    'a response lists each reason in its description, or `default` in its schema',
+    'each reason is listed in the description of a response, or in the schema of the response `default`',
   );
 });
 

@@ -123,7 +123,7 @@ test('endingSoon and full have at most 20 entries', () =>
     assert.deepEqual([endingSoon[0].daysLeft, endingSoon[19].daysLeft], [1, 20]);
   }));
 
-test('a member sees only their own tenant', async () => {
+test('a member sees only the numbers of their own tenant, and no tenants in the lists', async () => {
   const admin = await service.createTenant({ accountCount: 2, endTime: dateInDays(5) });
   await service.createTenant({ accountCount: 1, endTime: dateInDays(3) }, admin);
   await admin.createDepartment();

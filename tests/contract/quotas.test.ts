@@ -178,7 +178,7 @@ describe('PUT', () => {
     assert.deepEqual(await numbersOf(admin, 'businessReport'), [10, 8, 0, 2]);
   });
 
-  test('setting a total or a number of uses causes notices, as a use does; a refund and a release cause none', async () => {
+  test('setting a total or a used amount causes notices, as a use does; a refund and a release cause none', async () => {
     const admin = await service.createTenant({ quotaBo: { merchant: 100 } });
     const notices = async () => {
       const { rows } = await read(admin, '/system/change-api?limit=1000');
@@ -205,7 +205,7 @@ describe('PUT', () => {
     expectOk(await root.patch(`${TENANTS}/${admin.id}`, { quotaBo: { riskReport: 10, riskReportUsed: 8 } }));
     expected.push('calls 80 10', 'calls 100 10', 'riskReport 80 10');
     assert.deepEqual(await notices(), expected);
-    // Setting the number of uses is recorded in the ledger, even if the same number was set before.
+    // Setting the used amount is recorded in the ledger, even if the same amount was set before.
     const changes = async () =>
       (await read(root, `/system/change-api/list?resource=tenant&resourceId=${admin.id}&limit=100`)).rows.length;
     const before = await changes();

@@ -6,13 +6,13 @@ import { startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 import { expectFits, LIMIT, readAll } from './response-size.ts';
 
-/** Responses have at most 10 MB. The large rules are written with SQL, because sending them over HTTP would be slow. */
+/** Responses are at most 10 MB long. The large rules are written with SQL, because sending them over HTTP would be slow. */
 
 const queries: Query[] = [];
 const service = await startService({}, { wrapDatabase: captureQueries(queries) });
 const { superuser } = service;
 
-/** Creates a tenant with children whose `rules` have more than 400 kB as JSON. */
+/** Creates a tenant with children whose `rules` take more than 400 kB as JSON. */
 async function createLargeChildren(count: number) {
   const admin = await service.createTenant();
   for (let n = 0; n < count; n++) await admin.create(TENANTS, { tenantName: `child ${n}` });

@@ -89,7 +89,7 @@ test('the screen of departments lists, creates, moves and deletes', async () => 
   expectNotOffered(await plusUi(admin, 'GET', '/system/dept/list?deptCategory=A'), 'deptCategory');
 });
 
-test('a new department ignores fields that RuoYi does not have', async () => {
+test('creating a department ignores deptId, tenantId and fields that RuoYi does not have', async () => {
   const unknown = { leaderId: 'abc', source: '', externalId: 5, deptId: 'x', tenantId: '000000' };
   dataOf(await plusUi(admin, 'POST', '/system/dept', { deptName: '只取已知字段', orderNum: 1, ...unknown }));
   const { rows } = await read(admin, `${DEPTS}/list?deptName=${encodeURIComponent('只取已知字段')}`);

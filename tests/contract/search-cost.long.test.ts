@@ -67,9 +67,9 @@ describe('A search does not read the whole tenant', () => {
     ['a rare word of a large subtree', `deptName=${encode('榕树')}&underId=${FIRST + 1}`, 20],
     ['a large subtree', `underId=${FIRST + 1}`, 20],
     ['a small subtree', `underId=${FIRST + Math.floor(COUNT / 10)}`, 8],
-    ...SORTS.map((sort) => [`a list sorted by ${sort}`, `sort=${sort}`, 20] as const),
+    ...SORTS.map((sort) => [`all departments by ${sort}`, `sort=${sort}`, 20] as const),
   ] as const) {
-    test(`${what} reads few rows with a cursor`, async (t) => {
+    test(`a search for ${what} reads few rows with a cursor`, async (t) => {
       const first = await searchCost(`${query}&cursor=`);
       report(t, first);
       assert.equal(first.found, Math.min(found, 20));
@@ -102,7 +102,7 @@ describe('A search does not read the whole tenant', () => {
     ['a rare leader', `leader=${encode('诸')}`, COUNT / 5000],
     ['a small subtree', `underId=${FIRST + Math.floor(COUNT / 10)}`, 8],
   ] as const) {
-    test(`${what} reads few rows with a total`, async (t) => {
+    test(`a search for ${what} reads few rows with a total`, async (t) => {
       const counted = await searchCost(query);
       report(t, counted);
       assert.equal(counted.total, total);
@@ -125,7 +125,7 @@ describe('A search for common words finds every match', () => {
   };
   const searches = [
     ['half of all departments', `deptName=${encodeURIComponent('研发')}`, "dept_name like '%研发%'"],
-    ['all departments', `leader=${encodeURIComponent('张三')}`, "leader = '张三'"],
+    ['almost all departments', `leader=${encodeURIComponent('张三')}`, "leader = '张三'"],
     ['a subtree', `underId=${FIRST + 2}`, 'dept_id in (select id from subtree)'],
     [
       'half of a subtree',

@@ -118,7 +118,7 @@ test('concurrent refreshes with one token count as reuse: one succeeds and the s
   assert.equal(outcomeOf(await refresh(winner.refreshToken)), '401 REFRESH_REFUSED');
 });
 
-test('invalid refresh tokens are rejected with the same error', async () => {
+test('invalid refresh tokens are rejected with the same error, unless they are too long', async () => {
   const user = await createUser();
   const [tenantId, sessionId, secret] = String(user.refreshToken).split('.');
   const foreign = await createUser();

@@ -31,13 +31,13 @@ async function expectWorking(caller: Client): Promise<void> {
 
 describe('Users of a tenant that is not active or is below such a tenant', () => {
   const causes: [what: string, body: () => Record<string, unknown>, status: number, reason: string][] = [
-    ['disabled', () => ({ status: '1' }), 403, 'TENANT_DISABLED'],
-    ['not started', () => ({ startTime: dateInDays(1) }), 403, 'TENANT_NOT_STARTED'],
-    ['ended', () => ({ endTime: dateInDays(-1) }), 403, 'TENANT_ENDED'],
+    ['is disabled', () => ({ status: '1' }), 403, 'TENANT_DISABLED'],
+    ['has not started', () => ({ startTime: dateInDays(1) }), 403, 'TENANT_NOT_STARTED'],
+    ['has ended', () => ({ endTime: dateInDays(-1) }), 403, 'TENANT_ENDED'],
   ];
   // In the everyday run, each cause concerns one of three tenants: that of the users, the one above it, or the one above both.
   for (const [n, [what, body, status, reason]] of causes.entries()) {
-    test(`users of a tenant that is ${what} are rejected at once and admitted when it is active again`, () =>
+    test(`users of a tenant that ${what} are rejected at once and admitted when it is active again`, () =>
       withinOneDay(async () => {
         const above = await service.createTenant();
         const middle = await service.createTenant({}, above);
@@ -53,7 +53,7 @@ describe('Users of a tenant that is not active or is below such a tenant', () =>
         }
       }));
 
-    test(`users of a tenant created as ${what} cannot log in`, () =>
+    test(`users of a new tenant that ${what} cannot log in`, () =>
       withinOneDay(async () => {
         const id = await root.create(TENANTS, { ...body(), username: 'boss', password: PASSWORD });
         const { tenantId } = await read(root, `${TENANTS}/${id}`);

@@ -175,7 +175,7 @@ describe('packageBo', () => {
   const forms: [what: string, sent: unknown, shown: string][] = [
     ['commas without spaces', '1,2,3', '1, 2, 3'],
     ['a space after the comma', '1, 2, 3', '1, 2, 3'],
-    ['spaces anywhere around', '  1 ,2  ,  3 ', '1, 2, 3'],
+    ['spaces around ids and commas', '  1 ,2  ,  3 ', '1, 2, 3'],
     ['unsorted ids, which keep their order', '30,4,100', '30, 4, 100'],
     ['repeated ids, of which the first stays', '3,1,3,2,1', '3, 1, 2'],
     ['one id', '7', '7'],

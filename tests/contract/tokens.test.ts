@@ -57,13 +57,13 @@ const rejected: [what: string, authorization: () => string | Promise<string>, re
   ['the public key as the secret of an HMAC', async () => bearer({ key: await publicKey(), header: { alg: 'HS256' } })],
   ['a foreign key with the right kid', () => bearer({ key: foreignKey })],
   ['a foreign key with an unknown kid', () => bearer({ key: foreignKey, header: { kid: randomUUID() } })],
-  ['the right key with an unknown kid', () => bearer({ header: { kid: randomUUID() } })],
-  ['no kid', () => bearer({ header: { kid: undefined } })],
-  ['a key embedded in the token', () => bearer({ key: foreignKey, header: { jwk: embeddedKey } })],
-  ['another issuer', () => bearer({ claims: { iss: 'somebody' } })],
-  ['no issuer', () => bearer({ claims: { iss: undefined } })],
-  ['another audience', () => bearer({ claims: { aud: 'something' } })],
-  ['no audience', () => bearer({ claims: { aud: undefined } })],
+  ['a token of the right key with an unknown kid', () => bearer({ header: { kid: randomUUID() } })],
+  ['a token without a kid', () => bearer({ header: { kid: undefined } })],
+  ['a token with its key embedded', () => bearer({ key: foreignKey, header: { jwk: embeddedKey } })],
+  ['a token of another issuer', () => bearer({ claims: { iss: 'somebody' } })],
+  ['a token without an issuer', () => bearer({ claims: { iss: undefined } })],
+  ['a token for another audience', () => bearer({ claims: { aud: 'something' } })],
+  ['a token without an audience', () => bearer({ claims: { aud: undefined } })],
   ['a token of another type', () => bearer({ header: { typ: 'JWT' } })],
   ['a token without a type', () => bearer({ header: { typ: undefined } })],
   // The clock of the service, which issued the valid token, may be a little behind that of the test.
@@ -73,15 +73,15 @@ const rejected: [what: string, authorization: () => string | Promise<string>, re
   ['a token without a subject', () => bearer({ claims: { sub: undefined } })],
   ['a refresh token', () => `Bearer ${admin.refreshToken}`],
   // The service never issues these, but it must reject them without an internal error.
-  ['an unknown session', () => bearer({ claims: { sid: randomUUID() } }), 'SESSION_ENDED'],
-  ['the session of another user', () => bearer({ claims: { sid: sessionOf(other) } }), 'SESSION_ENDED'],
-  ['a user of another tenant', () => bearer({ claims: { tenant_id: other.tenantId } }), 'SESSION_ENDED'],
-  ['an unknown user', () => bearer({ claims: { sub: '99999999' } }), 'SESSION_ENDED'],
-  ['no token id', () => bearer({ claims: { jti: undefined } })],
-  ['no session', () => bearer({ claims: { sid: undefined } })],
-  ['a malformed session id', () => bearer({ claims: { sid: 'x' } })],
-  ['a malformed user id', () => bearer({ claims: { sub: 'boss' } })],
-  ['no tenant', () => bearer({ claims: { tenant_id: undefined } })],
+  ['a token of an unknown session', () => bearer({ claims: { sid: randomUUID() } }), 'SESSION_ENDED'],
+  ['a token of the session of another user', () => bearer({ claims: { sid: sessionOf(other) } }), 'SESSION_ENDED'],
+  ['a token with another tenant', () => bearer({ claims: { tenant_id: other.tenantId } }), 'SESSION_ENDED'],
+  ['a token of an unknown user', () => bearer({ claims: { sub: '99999999' } }), 'SESSION_ENDED'],
+  ['a token without an id', () => bearer({ claims: { jti: undefined } })],
+  ['a token without a session', () => bearer({ claims: { sid: undefined } })],
+  ['a token with a malformed session id', () => bearer({ claims: { sid: 'x' } })],
+  ['a token with a malformed user id', () => bearer({ claims: { sub: 'boss' } })],
+  ['a token without a tenant', () => bearer({ claims: { tenant_id: undefined } })],
 ];
 
 const bearer = async (changes: Parameters<typeof signToken>[2]) =>
@@ -99,7 +99,7 @@ test('a token that the test signs with the real key and unchanged claims is acce
 });
 
 for (const [what, authorization, reason = 'INVALID_TOKEN'] of rejected) {
-  test(`${what} is rejected as an access token`, async () => {
+  test(`a request with ${what} is rejected`, async () => {
     const response = await me(await authorization());
     assert.equal(response.status, 401, response.text);
     assert.equal(response.code, 401);

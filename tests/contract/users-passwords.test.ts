@@ -17,7 +17,7 @@ describe('Password', () => {
     ['128 characters', 'x'.repeat(128)],
     ['8 characters of two UTF-16 code units each', '🌳'.repeat(8)],
     ['128 characters of three bytes each', '榕'.repeat(128)],
-    ['spaces and a tab', ' pass \t word '],
+    ['letters, spaces and a tab', ' pass \t word '],
   ];
   for (const [index, [what, password]] of lengths.entries()) {
     test(`a password of ${what} is accepted and used unchanged at login`, async () => {

@@ -59,7 +59,7 @@ test('below is shown, kept by updates, and cannot be changed', async () => {
   assert.equal((await admin.get(`${path}/${id}`)).data.below, true);
 });
 
-test('changes wait while the webhook is disabled; those of a tenant that left meanwhile are not sent', async () => {
+test('changes wait while the webhook is disabled; those of a tenant that left meanwhile are not sent, except for its move', async () => {
   const top = await service.createTenant();
   const [stays, leaves] = [await service.createTenant({}, top), await service.createTenant({}, top)];
   const receiver = await Receiver.start();
@@ -122,7 +122,7 @@ test('deliveries of a tenant that left fail at once, and do not count as failure
   const settled = await waitFor('all deliveries are recorded', async () => {
     const { rows } = (await top.get(`${path}/${id}/deliveries`)).data;
     const errors = rows.filter(
-      ({ lastError }: { lastError: string }) => lastError === 'the change is no longer stored',
+      ({ lastError }: { lastError: string }) => lastError === 'the change is no longer available',
     );
     return errors.length === 5 && rows.every(({ lastTime }: { lastTime: string | null }) => lastTime)
       ? rows

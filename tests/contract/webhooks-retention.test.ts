@@ -174,7 +174,7 @@ test('a change that waits for delivery is not archived, and a deleted change can
   await letPass(id, '0');
   await waitFor(
     'the delivery shows the error',
-    async () => (await listDeliveries(admin, id))[1].lastError === 'the change is no longer stored',
+    async () => (await listDeliveries(admin, id))[1].lastError === 'the change is no longer available',
   );
   assert.equal(receiver.all.filter(({ id }) => id === second.messageId).length, 2);
 });

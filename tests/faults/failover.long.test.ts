@@ -113,7 +113,7 @@ test('commits that wait for a frozen standby do not take more and more connectio
   await Promise.all(nodes.map((node) => node.close()));
 });
 
-test('a start on a standby ends with one sentence, also as the role of the service', async () => {
+test('a start on a standby fails with a message of one sentence, also as the role of the service', async () => {
   const { standby, url, service } = await startReplication();
   const alone = (address: string) => address.replace(/127[^/]*/, `127.0.0.1:${standby.port}`).replace(/\?.*/, '');
   const asService = new URL(alone(url));

@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait.ts';
 import { startNode } from './node.ts';
 import { Writer } from './writer.ts';
 
-test('requests fail with 503 within their deadline while PostgreSQL is frozen, and no acknowledged write is lost', async (t) => {
+test('requests fail with 503 when they exceed their deadline while PostgreSQL is frozen, and no acknowledged write is lost', async (t) => {
   const dataDir = await usedDataFolder();
   const database = await openDatabase({ ...readConfig({}), dataDir, timing: NO_DEADLINES });
   // While PostgreSQL is frozen, requests to the second node exceed their deadline and requests to the first node wait.

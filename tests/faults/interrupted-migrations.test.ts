@@ -51,7 +51,7 @@ test('the next start completes a migration that was interrupted before its commi
     .filter((name) => /^\d{4}_/.test(name))
     .sort();
 
-  // Create the table as the very first start does, so that we can insert a conflicting row.
+  // Create the schema and its first tables as the very first start does, so that we can insert a conflicting row.
   await owner`create schema banyan`;
   await owner`
     create table banyan.migrations (

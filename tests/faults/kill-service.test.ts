@@ -39,7 +39,7 @@ test('a service that was started as root runs as the user of PostgreSQL', {
 });
 
 // This test comes last, because it kills the service of the others.
-test('no acknowledged write is lost when the service is repeatedly killed under load, and each next start succeeds', async (t) => {
+test('no acknowledged write is lost when the service is repeatedly killed under load, and every subsequent start succeeds', async (t) => {
   const kills = scale(1, 50);
   const { below } = seededRandom(firstSeed);
   const writer = new Writer(admin);

@@ -5,13 +5,13 @@ import {
   dropSearchIndexes,
   insertDepartments,
   requestTree,
-  type TreeResponse,
+  type UnreadResponse,
 } from '../support/trees.ts';
 import { waitFor } from '../support/wait.ts';
 
 /** Starts a service with three tenants whose trees are streamed, because they have more than 10,000 departments. */
 export async function startWithLargeTrees() {
-  const treeResponses: TreeResponse[] = [];
+  const treeResponses: UnreadResponse[] = [];
   // Registered before the service starts, because closing it waits for open responses, which a failed test may have left.
   after(() => {
     for (const { response } of treeResponses) response.destroy();
@@ -40,7 +40,7 @@ export async function startWithLargeTrees() {
     await createLargeTenant(3_000_000, 10_001),
   ] as const;
 
-  async function openTree(client: Client): Promise<TreeResponse> {
+  async function openTree(client: Client): Promise<UnreadResponse> {
     const tree = await requestTree(client);
     treeResponses.push(tree);
     return tree;

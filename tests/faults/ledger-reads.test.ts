@@ -6,7 +6,7 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 
 const service = await startService();
 
-test('feed and audit log are read while all writers of the tenant wait for locks', async () => {
+test('the feed and the audit log can be read while all writers of the tenant wait for locks', async () => {
   const admin = await service.createTenant();
   const ids = await Promise.all(Array.from({ length: 6 }, () => admin.createDepartment()));
   let writes: Promise<unknown> | undefined;

@@ -16,7 +16,10 @@ const admin = await service.createTenant();
 const member = await service.createMember(admin, { userName: 'reader' });
 const id = await admin.createDepartment({ deptName: 'still here' });
 
-/** Logs in from the given address. A flood uses many: otherwise brute-force protection rejects the logins before hashing. */
+/**
+ * Logs in from the given address. The flood of the first test uses many: otherwise brute-force protection rejects the logins
+ * before hashing.
+ */
 const logIn = (username: string, from?: string) =>
   service.anonymous.post(
     '/auth/login',

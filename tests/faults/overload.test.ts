@@ -68,7 +68,7 @@ test('clients that retry as soon as they are rejected are all served in the end'
   const caller = await startFreshNode();
   const clients = scale(30, 1_500);
   const counts = new Tally();
-  /** Retries until the request is served. Any response but 200, or 503 with Retry-After, fails the test. */
+  /** Retries until the request is served. Any response other than a 200, or a 503 with Retry-After, fails the test. */
   const retryUntilServed = async () => {
     for (;;) {
       const { status, headers, text } = await caller.get(address);

@@ -1,6 +1,6 @@
 // Only with test:long: a failover takes as long as Patroni's ttl, the programs are not npm packages, and failover.test.ts covers the search for the primary.
 import { type TestContext, test } from 'node:test';
-import { isPatroniBefore, type Member, missingPrograms, startPatroni } from '../support/patroni.ts';
+import { isPatroniBefore, type Member, reasonToSkip, startPatroni } from '../support/patroni.ts';
 import { assertLedgerIntact, newDataFolder, start } from '../support/process.ts';
 import { report } from '../support/scale.ts';
 import { waitFor } from '../support/wait.ts';
@@ -82,7 +82,7 @@ async function losePrimaries(t: TestContext) {
   await assertLedgerIntact(cluster.urls.hosts);
 }
 
-const missing = missingPrograms();
+const missing = reasonToSkip();
 test(
   'no acknowledged write is lost when Patroni replaces the primary',
   missing ? { skip: missing } : {},

@@ -60,7 +60,7 @@ const cases: [what: string, beginning: string, rest: string][] = [
   ['headers, byte by byte', 'GET /health/live HTTP/1.1\r\nHost: banyan\r\nX: ', 'x'],
   ['all headers but the last line', `${head}\r\n`, ''],
   ['half a body', `${head}\r\n${body}`, ''],
-  ['half a body, then byte by byte', `${head}\r\n${body}`, ' '],
+  ['half a body, then more of it byte by byte', `${head}\r\n${body}`, ' '],
 ];
 
 test('slow clients do not block other requests', async () => {

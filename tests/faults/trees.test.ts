@@ -18,7 +18,7 @@ const { service, superuser, tenants, openTree, waitForOpen } = await startWithLa
 const [a, b, c] = tenants;
 const TREE = `${DEPTS}/tree`;
 
-test('a disconnected client ends its transaction', async () => {
+test('when a client disconnects, the transaction that reads its tree ends', async () => {
   const { response } = await openTree(a);
   await waitForOpen(1);
   response.destroy();
@@ -63,7 +63,7 @@ test('a client that stops reading is disconnected, and its transaction ends', as
   assert.equal((await (await openTree(a)).rest()).complete, true);
 });
 
-test('a slow client is disconnected at the total limit', async (t) => {
+test('a slow client is disconnected when its response exceeds the time limit', async (t) => {
   const { stallMs, streamTotalMs } = defaultTiming;
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = t.mock.timers;

@@ -30,7 +30,10 @@ async function register(admin: Client, url: string): Promise<number> {
 }
 
 const invalid: [string, string, { close?: boolean }?][] = [
-  ['with another protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'],
+  [
+    'with a switch to another protocol',
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+  ],
   ['with nothing', '', { close: true }],
   ['with incomplete headers', 'HTTP/1.1 200 OK\r\ncontent-', { close: true }],
   ['with something other than HTTP', 'SSH-2.0-x\r\n', { close: true }],

@@ -40,7 +40,7 @@ test('the messages of a node that has died are sent by another node once its lea
   );
 });
 
-test('a message in flight at a stop is sent again by the next start', async () => {
+test('a message that is in flight when the service stops is sent again after the next start', async () => {
   const admin = await first.createTenant();
   const receiver = await Receiver.start(() => undefined);
   await register(admin, receiver);

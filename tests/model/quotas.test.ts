@@ -137,8 +137,8 @@ test('random uses, reservations and refunds of a pool are counted as in a model'
     const quota = `calls${++round}`;
     const model = new Model([20, 12]);
     time = model.now;
-    const low = await lowTenant(top);
-    const clients = [top, low] as const;
+    const child = await createChild(top);
+    const clients = [top, child] as const;
     const put = async (at: number, total: number) =>
       expectOk(
         await root.put(`${QUOTAS}/${quota}?tenantId=${clients[at as 0 | 1].tenantId}`, {
@@ -194,11 +194,11 @@ async function expectUsage(model: Model, clients: readonly [Client, Client], quo
   }
 }
 
-let low: (Client & { id: string }) | undefined;
-async function lowTenant(top: Client): Promise<Client> {
-  low ??= await service.createTenant({}, top);
-  assert.ok((await root.get(`${TENANTS}/${low.id}`)).code === 200);
-  return low;
+let child: (Client & { id: string }) | undefined;
+async function createChild(top: Client): Promise<Client> {
+  child ??= await service.createTenant({}, top);
+  assert.ok((await root.get(`${TENANTS}/${child.id}`)).code === 200);
+  return child;
 }
 
 /** Runs one command, compares its outcome with the model's, and returns the type of the command and the outcome. */

@@ -1,4 +1,5 @@
-// Only with test:long: each test starts the commands as processes, and services beside them; backup.test.ts and scheduled-backups.test.ts cover most of these rules in-process.
+// Only with test:long: the tests start the commands as processes, most of them beside a service; backup.test.ts and
+// scheduled-backups.test.ts cover most of these rules in-process.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -35,7 +36,7 @@ test('a backup of a stopped service starts and stops PostgreSQL, and only its ow
   assert.deepEqual([external.status, /pg_basebackup/.test(external.stderr)], [2, true], external.stderr);
 });
 
-test('a backup that is killed leaves no backup, and the next one succeeds and removes its files', async () => {
+test('a killed backup leaves nothing that can be restored, the next one removes its files even if it is interrupted, and a later one succeeds', async () => {
   const dataDir = await usedDataFolder();
   const run = startWithoutDeadlines(dataDir);
   await run.ready();

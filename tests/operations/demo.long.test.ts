@@ -12,8 +12,8 @@ import { Client, createEmptyDatabase, PASSWORD } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
 /**
- * Events at a weekend move to the Friday before. If the history ends on a Thursday, the youngest tenant was created on such a
- * Friday, and nothing may move to a time before its departments and employees exist.
+ * Events on a weekend are moved to the Friday before. A history that ends on a Thursday is the hardest case: the newest tenant is
+ * created on such a Friday, and no event may move to a time before its departments and employees exist.
  */
 const LAST_THURSDAY = new Date(Math.floor(Date.now() / (7 * DAY_MS)) * 7 * DAY_MS);
 

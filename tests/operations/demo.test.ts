@@ -12,7 +12,7 @@ const LAST_THURSDAY = new Date(Math.floor(Date.now() / (7 * DAY_MS)) * 7 * DAY_M
 /** The run ends with an error after this many changes: all of them would take much longer. */
 const CHANGES = 300;
 
-test('demonstration data is written with past times, and an error ends the run and removes the triggers that set them', async () => {
+test('demonstration data is written with past times, and when an error ends the run, the triggers that set these times are removed', async () => {
   const { databaseUrl, superuserUrl } = await createDatabase();
   const superuser = connectWithoutDeadline({ url: superuserUrl });
   await superuser.unsafe(`

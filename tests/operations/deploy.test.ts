@@ -33,7 +33,7 @@ function requireProgram(t: TestContext, name: string, ...args: string[]): boolea
   return exists;
 }
 
-test('the Dockerfile sets only settings of the service, and its port', () => {
+test('the Dockerfile sets only known variables, and PORT is the port that it exposes', () => {
   const names = [...String(metadata.ENV).matchAll(/(\w+)=/g)].map(([, name]) => String(name));
   assertSettings(names);
   assert.match(String(metadata.ENV), new RegExp(`PORT=${PORT} `));

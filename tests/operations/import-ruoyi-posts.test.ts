@@ -79,7 +79,7 @@ test('a further run imports posts that changed in RuoYi and leaves positions tha
   assert.equal((await run(ruoyi)).report().totals.users.changed, 0);
 });
 
-test('without a table of posts positions stay as they are, and the report says so', async () => {
+test('without a table of posts, positions stay as they are, and the report says so', async () => {
   await ruoyi.run('alter table sys_post rename to sys_post_elsewhere');
   await ruoyi.run(`update sys_user set phonenumber = '1' where user_id in (${u(1)}, ${u(2)})`);
   await ruoyi.run(insertStatement('sys_user', [person(5), person(6)]));

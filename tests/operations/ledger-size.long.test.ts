@@ -20,7 +20,10 @@ const sizeOfLedger = async (): Promise<number> => {
 const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'];
 const largeRules = () => Object.fromEntries(RULES.map((key) => [key, randomBytes(49_000).toString('base64')]));
 
-/** Creates tenants below each other and returns the administrators of the first and of the last but one, and the last. */
+/**
+ * Creates a chain of tenants, each below the previous one. Returns the administrators of the first, the last but one and the
+ * last.
+ */
 async function createChain(depth: number) {
   const top = await service.createTenant();
   let parent: Client = top;

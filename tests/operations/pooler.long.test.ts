@@ -77,29 +77,29 @@ test('the service and its tools work behind a pooler that drops settings and ses
   assert.equal(await run.stop(), 0);
 });
 
-test('only one process prepares the tables at a time, even behind a pooler that drops session locks', async () => {
+test('a start behind a pooler that drops session locks holds the migration lock while it prepares the tables', async () => {
   const { databaseUrl, superuserUrl } = await createEmptyDatabase();
   await prepare(databaseUrl);
   const superuser = connectWithoutDeadline({ url: superuserUrl });
   await superuser`begin`;
   await superuser`lock table banyan.migrations`;
   const pooled = await startPooler(databaseUrl, { settings: 'dropped', resetsSessions: true });
-  const second = start(newDataFolder(), { DATABASE_URL: pooled });
+  const run = start(newDataFolder(), { DATABASE_URL: pooled });
   // A separate connection: within the open transaction pg_stat_activity would not change.
   const watcher = connectWithoutDeadline({ url: superuserUrl });
   const readWaiting = () => watcher<{ locks: boolean }[]>`
     select bool_or(l.locktype = 'advisory' and l.objid = ${LOCKS.migrate} and l.granted) as locks
     from pg_stat_activity a join pg_locks l using (pid)
     where a.datname = current_database() and a.wait_event_type = 'Lock' group by a.pid`;
-  await waitFor('the second process waits for the table', async () => (await readWaiting()).length === 1);
+  await waitFor('the service waits for the table', async () => (await readWaiting()).length === 1);
   assert.deepEqual(
     (await readWaiting()).map(({ locks }) => locks),
     [true],
   );
   await superuser`commit`;
   await Promise.all([superuser.end(), watcher.end()]);
-  await second.ready();
-  assert.equal(await second.stop(), 0);
+  await run.ready();
+  assert.equal(await run.stop(), 0);
 });
 
 test('a start behind a pooler that rejects settings fails and says how to configure it', async () => {

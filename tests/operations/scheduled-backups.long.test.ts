@@ -31,7 +31,7 @@ test('with two workers, one backup is taken at a time, old ones are removed with
   assert.ok(Number(metrics.sum('banyan_backups_total', { outcome: 'complete' })) >= 4, metrics.text);
   assert.equal(metrics.sum('banyan_backups_total', { outcome: 'failed' }), 0);
   assert.equal(await run.stop(), 0, run.stderr);
-  // The name of a backup is the time when it began, which is after the time that the backup before it covers.
+  // A backup is named after the time when it began, which is not before the end of the previous backup.
   const backups = [...run.stderr.matchAll(/Backup \S+\/(\S+) is complete: .* (\S+)$/gm)];
   assert.ok(backups.length >= 4, run.stderr);
   for (const [n, [, name]] of backups.slice(1).entries())

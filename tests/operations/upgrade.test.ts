@@ -107,7 +107,7 @@ test('reads of the past and reverts survive fields that were added, removed and 
   await superuser`
     alter table banyan.departments drop column email, add column fax text not null default 'none'`;
   await superuser`alter table banyan.departments rename column leader to head`;
-  /** Renames the leader as the earlier version would. Returns the time of the change. */
+  /** Sets another leader as the earlier version would. Returns the time of the change. */
   const updateHead = async (head: string) => {
     await superuser.begin(async (tx) => {
       await tx`select set_config('banyan.tenant', ${admin.tenantId}, true), set_config('search_path', 'banyan', true)`;

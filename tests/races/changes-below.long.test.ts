@@ -93,7 +93,7 @@ test('subscribers receive changes of 8 tenants once and in order while 16 client
 
     await runConcurrently(WRITERS, OPERATIONS, async (operation) => {
       if (operation === serviceKill) {
-        await service.kill();
+        await service.killAndRestart();
         await startAll(await service.base);
       }
       if (operation === subscribersKill) {

@@ -57,7 +57,7 @@ test('the tree can be rebuilt from the feed alone while 16 clients write and the
 
     await runConcurrently(16, OPERATIONS, async (operation) => {
       if (operation === serviceKill) {
-        await service.kill();
+        await service.killAndRestart();
         await startAll(await service.base);
       }
       if (operation === subscribersKill) {

@@ -22,7 +22,7 @@ function expectOneWinner(results: string[]): void {
   );
 }
 
-test('exactly one of several concurrent departments with the same external id is written', async () => {
+test('exactly one of several concurrent writes of departments with the same external id succeeds', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const external = { source: 'race', externalId: String(round) };
     const others = [await admin.createDepartment(), await admin.createDepartment()];
@@ -62,7 +62,7 @@ test('creations that wait for their external ids do not make other writes wait',
   for (const response of await Promise.all(waiting)) expectError(response, 409, 'EXTERNAL_ID_TAKEN');
 });
 
-test('exactly one of several concurrent users with the same external id is written', async () => {
+test('exactly one of several concurrent writes of users with the same external id succeeds', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const external = { source: 'race', externalId: String(round) };
     const [first, second] = [

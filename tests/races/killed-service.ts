@@ -23,8 +23,11 @@ export class KilledService {
     return new KilledService(launch, run, await run.admin());
   }
 
-  /** Kills the service in the middle of writes: it is suspended first, so requests sent meanwhile are certain to be cut off. */
-  async kill(): Promise<void> {
+  /**
+   * Kills the service in the middle of writes and starts it again. It is suspended first, so requests sent meanwhile are certain
+   * to be cut off.
+   */
+  async killAndRestart(): Promise<void> {
     this.run.child.kill('SIGSTOP');
     // Let writers whose responses have arrived send their next request.
     for (let turn = 0; turn < 3; turn++) await setImmediate();

@@ -28,7 +28,7 @@ const service = await startService(environment, {
   },
 });
 
-/** Returns a place in the service's work at which a test holds it until the gate is opened. */
+/** Creates a gate that holds the service at some point of its work until the test opens it. */
 function createGate() {
   let isReached = false;
   let open = () => {};
@@ -61,8 +61,8 @@ async function sendDuringCreation(create: () => Promise<ApiResponse>, send: () =
 }
 
 /**
- * Sends a request that moves the department `subtree` from the top level below `home`, while a creation at the bottom of that
- * subtree is in flight. Together they exceed the last level. Returns the response of the move.
+ * Sends a request that moves the top-level department `subtree` below `home`, while a creation at the bottom of that subtree is
+ * in flight. Together they exceed the last level. Returns the response of the move.
  */
 async function moveDuringCreation(
   move: (admin: Client, ids: { subtree: string; home: string }) => Promise<ApiResponse>,
@@ -98,7 +98,7 @@ test('an import that moves a department waits for a creation in flight below it,
   assert.match(response.text, /TOO_DEEP/);
 });
 
-test('a move waits for a bulk creation at the top level, which counts for later moves', async () => {
+test('a move waits for a bulk creation at the top level, and the depth of what was created limits later moves', async () => {
   const admin = await service.createTenant();
   const [home, other] = [await admin.createDepartment(), await admin.createDepartment()];
   let held = false;

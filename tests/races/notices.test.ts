@@ -139,7 +139,7 @@ test('a tenant that cannot be warned does not keep later ones from being warned,
   await waitForNotices(first, [`${first.tenantId} 2031-06-29 30`]);
 });
 
-test('two nodes warn once 30, 7 and 1 days before the end of service, also after a restart', async () => {
+test('two nodes warn once 30 days, 7 days and 1 day before the end of service, also after a restart', async () => {
   after(() => {
     time = undefined;
   });

@@ -172,7 +172,7 @@ test("a write of departments fails when the tenant is moved out of the caller's 
     'a creation in bulk': () => above.post(`${dept}/bulk${inside}`, { departments: [{ ref: 'a' }] }),
     'an update': () => above.put(`${dept}${inside}`, { deptId: id, deptName: 'changed' }),
     'a move': () => above.put(`${dept}${inside}`, { deptId: leaf, parentId: id }),
-    'an order': () => above.put(`${dept}/order${inside}`, { parentId: 0, deptIds: [leaf, id] }),
+    'a reordering': () => above.put(`${dept}/order${inside}`, { parentId: 0, deptIds: [leaf, id] }),
     'a deletion': () => above.delete(`${dept}/${leaf}${inside}`),
     'a deletion of a subtree': () => above.delete(`${dept}/${id}${inside}&subtree=true`),
     'a restore': () => above.post(`${dept}/${deleted}/restore${inside}`),

@@ -137,7 +137,7 @@ for (const [what, path] of [
   ['streams', '/system/change-api/strea%6D'],
   ['long polls', '/system/change-api?%77ait=30&after=100000'],
 ] as const) {
-  test(`${what} take no request slot, also when their URL is percent-encoded`, async () => {
+  test(`${what} with a percent-encoded URL hold no request slot while they wait`, async () => {
     const node = await startNode(database, { limits });
     const count = scale(20, 260);
     let subscribed = 0;
@@ -214,7 +214,7 @@ async function connect(base: string, localAddress: string, count: number): Promi
 /** A new connection from an address that has no other. */
 const newcomer = { from: '127.0.0.2', headers: { connection: 'close' } };
 
-test('at the limit of connections the address with the most makes room, with its idle ones first', async () => {
+test('at the limit of connections, the address with the most makes room, and its idle connections are closed first', async () => {
   const node = await startNode(database, { limits: { connections: 10 } });
   const many = await connect(node.base, '127.0.0.1', 10);
   // The oldest connection waits for a response.

@@ -97,7 +97,7 @@ test('a workbook with two entries of one name, and one with a zip64 directory, a
   assert.match(msg, /过大/);
 });
 
-test('a sheet with too many cells is rejected before it is parsed, which could end the service', async () => {
+test('a sheet with too many cells is rejected before parsing, because parsing it could end the service', async () => {
   const cells = '<c/>'.repeat(5_000_100);
   const file = zip(
     workbook.map(([name, content]) =>
@@ -153,7 +153,7 @@ test('a long cell is no header, so errors do not repeat it', async () => {
   }
 });
 
-test('columns with the same header may have the same contents, but no other ones', async () => {
+test('columns with the same header may have the same contents, but not different ones', async () => {
   const same = await xlsx([
     ['部门路径', '状态', '状态 '],
     ['a', '正常', ' 正常'],

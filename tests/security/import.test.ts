@@ -13,7 +13,7 @@ import { Client, shareService, startService } from '../support/service.ts';
 const service = await shareService();
 const tenant = await service.createTenant();
 
-/** Replaces the first sheet of a workbook by other bytes, and states any size for it. */
+/** Replaces the first sheet of a workbook with other bytes, and declares the given size for it. */
 async function withSheet(
   sheet: Buffer,
   statedSize = sheet.length,
@@ -255,7 +255,7 @@ test('imports of one tenant that wait for each other leave room for those of oth
   for (const request of requests) request.destroy();
 });
 
-test('a form with two parts `file` is rejected', async () => {
+test('a form with two parts named `file` is rejected', async () => {
   const file = form(csv([['部门路径'], ['a']]));
   const second = {
     file: file.raw,

@@ -113,7 +113,7 @@ for (const [how, expected, code, refuse] of [
   ['deleted', 401, 'INVALID_KEY', (admin, { keyId }) => admin.delete(`${KEYS}/${keyId}`)],
   ['disabled', 403, 'KEY_DISABLED', (admin, key) => admin.put(KEYS, { ...key, status: '1' })],
   [
-    'refused from the address',
+    'refused because of the address',
     403,
     'KEY_ADDRESS_REFUSED',
     (admin, key) => admin.put(KEYS, { ...key, addresses: ['127.0.0.9'] }),
@@ -285,7 +285,7 @@ test('concurrent requests read the limit of a key together, and rejected ones at
   assert.equal(limit.isStale, false);
   now = 1_000;
   assert.equal(limit.isStale, true);
-  // An answered request has read the key.
+  // A request that is served reads the key, and with it the limit.
   limit.requestsPerMinute = null;
   assert.deepEqual([limit.requestsPerMinute, limit.isStale], [null, false]);
 });

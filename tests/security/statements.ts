@@ -11,7 +11,7 @@ const condition =
 
 export const tenantConditions = (text: string): string[] => text.match(condition) ?? [];
 
-/** Variants of a statement without each single tenant condition, and without all of them. */
+/** Variants of a statement: for each tenant condition one without it, and one without all of them. */
 export function withoutTenantConditions({ text, parameters }: Statement): Statement[] {
   const count = tenantConditions(text).length;
   const remove = (which: (n: number) => boolean): Statement => {

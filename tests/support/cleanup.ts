@@ -1,4 +1,6 @@
-/** Cleanup at the end of a test or of a test file, which may be registered anywhere in it. Several files share a process. */
+/**
+ * Cleanups that run at the end of a test or of a test file. They may be registered anywhere in it. Several files share a process.
+ */
 
 /** The cleanups of the running test, followed by those of its running subtest, if any. */
 const testCleanups: (() => unknown)[][] = [];

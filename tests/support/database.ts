@@ -23,7 +23,7 @@ export const NO_DEADLINES: ConnectionTiming = {
   checkMs: 600_000,
 };
 
-/** Opens a connection for a test itself, which no slow machine times out. */
+/** Opens a connection for the test itself, with timeouts that are not reached even on a slow machine. */
 export const connectWithoutDeadline = (target: Parameters<typeof connectOwner>[0]): Sql =>
   connectOwner(target, undefined, NO_DEADLINES);
 
@@ -51,8 +51,8 @@ export interface TestDatabase extends Addresses {
 }
 
 /**
- * Returns the addresses of a test database for its owner and for the superuser, who have the same password. Returns undefined
- * for an address in another server.
+ * Returns the addresses of a test database for its owner and for the superuser, who have the same password. Returns undefined for
+ * an address on another server.
  */
 export function addressesOf(databaseUrl = ''): Addresses | undefined {
   const superuserUrl = databaseUrl.replace(/^postgres:\/\/test_owner:/, 'postgres://postgres:');

@@ -124,7 +124,7 @@ async function replaceUnknownCommands(browser: Browser): Promise<void> {
     if (method === 'emulation.setMediaFeaturesOverride') {
       const [page = ''] = (params.contexts ?? []) as string[];
       const { 'prefers-color-scheme': colorScheme } = params.features as Record<string, string | undefined>;
-      // The parameters have only the colour scheme. Those of a new context have no page.
+      // The command contains only the colour scheme. For a new context it names no page.
       return emulate(page, pages.get(page)?._page.emulatedMedia() ?? { colorScheme });
     }
     // PREFERENCES grants them.

@@ -35,7 +35,7 @@ export class Scraped {
     return (this.sum(name, labels) ?? 0) - (earlier.sum(name, labels) ?? 0);
   }
 
-  /** Returns the names of a metric's labels, without those of histograms. */
+  /** Returns the names of a metric's labels, without the `le` of histograms. */
   labelsOf(metric: string): string[] {
     const ofMetric = this.samples.filter(
       ({ name }) => name.replace(/_(bucket|sum|count)$/, '') === metric || name === metric,

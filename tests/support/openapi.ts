@@ -214,8 +214,8 @@ function closed(schema: Schema): Schema {
 }
 
 /**
- * Returns a part of an `allOf`. It does not know the properties of the other parts, so only the values of its own are closed.
- * A part without a type narrows the values that another part describes: those are closed there.
+ * Returns a part of an `allOf`. Additional properties stay allowed in the part, because other parts define some; only the schemas
+ * of its properties are closed. A property's schema without a type only narrows the one in another part, and is closed there.
  */
 function part(schema: Schema): Schema {
   const { $ref, properties, allOf, anyOf, oneOf } = schema;

@@ -24,12 +24,12 @@ const PROGRAMS = { patroni: 'patroni', etcd: 'etcd-server', haproxy: 'haproxy', 
 const SEARCH_PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 
 /** Returns why a cluster cannot be started, such as the packages to install, or ''. */
-export function missingPrograms(): string {
+export function reasonToSkip(): string {
   const isInstalled = (program: string) =>
     SEARCH_PATH.split(':').some((folder) => fs.existsSync(path.join(folder, program)));
   const missing = Object.entries(PROGRAMS).filter(([program]) => !isInstalled(program));
   if (!fs.existsSync('/usr/lib/postgresql/15/bin/postgres')) missing.push(['postgres', 'postgresql-15']);
-  if (process.getuid?.() !== 0) return 'run it as root, which starts the programs as the user postgres';
+  if (process.getuid?.() !== 0) return 'run it as root, so that it can start the programs as the user postgres';
   return missing.length > 0 ? `install ${missing.map(([, debianPackage]) => debianPackage).join(', ')}` : '';
 }
 

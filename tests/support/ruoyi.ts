@@ -71,8 +71,8 @@ export interface Generated {
 }
 
 /**
- * Generates tenants with departments and users. One in about fifty has a defect of each kind. `password` is the hash of all
- * users.
+ * Generates tenants with departments and users. Each kind of defect occurs about once in fifty departments or users. `password`
+ * is the hash of all users.
  */
 export function generateRuoyi(
   size: { tenants: number; departments: number; users: number },

@@ -275,7 +275,7 @@ async function createService(
   if (address) {
     await app.ready();
     address.routeTo(app.server);
-    // That closes the connections to the service that an earlier file has used at this address. None of them must be used again.
+    // That closes the connections to the service that an earlier file has used at this address. None of them may be used again.
     agent.destroy();
   }
   const sockets = new Set<Socket>();

@@ -56,18 +56,18 @@ export async function expectedTree(superuser: Sql, tenantId: string, rootId = 0)
   return JSON.stringify({ code: 200, msg: '操作成功', data: roots });
 }
 
-export interface TreeResponse {
+export interface UnreadResponse {
   response: http.IncomingMessage;
   /** Reads the rest until the response ends or is aborted. */
   rest(): Promise<{ bytes: number; complete: boolean; text: () => string }>;
 }
 
 /** Requests a tree and reads nothing of the body yet. */
-export const requestTree = (client: Client, query = ''): Promise<TreeResponse> =>
+export const requestTree = (client: Client, query = ''): Promise<UnreadResponse> =>
   requestUnread(client, `/system/dept-api/tree${query && `?${query}`}`);
 
 /** Sends a GET request and reads nothing of the body yet. */
-export function requestUnread({ base, token }: Client, path: string): Promise<TreeResponse> {
+export function requestUnread({ base, token }: Client, path: string): Promise<UnreadResponse> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
     const request = http.get(base + path, { headers, agent: false }, (response) => {

@@ -60,7 +60,7 @@ export type User = {
   status: Status;
   source: Source;
   /**
-   * The id in `source`, unique with it
+   * Id in `source`; the pair is unique
    */
   externalId: string | null;
   deptId: IdOrNull;
@@ -132,7 +132,7 @@ export type DepartmentFields = {
   orderNum?: number | null;
   leader?: string | null;
   /**
-   * A user. Without `leader`, their name is shown there
+   * The user who leads it. An empty `leader` shows their name
    */
   leaderId?: number | string | null;
   phone?: string | null;
@@ -141,7 +141,7 @@ export type DepartmentFields = {
   source?: Source2;
   externalId?: ExternalId;
   /**
-   * The caller's own tenant; any other is an error
+   * The tenant in which the request acts; any other is an error
    */
   tenantId?: string | null;
 };
@@ -185,7 +185,7 @@ export type Department = {
   status: Status;
   source: Source;
   /**
-   * The id in `source`, unique with it
+   * Id in `source`; the pair is unique
    */
   externalId: string | null;
   /**
@@ -245,7 +245,7 @@ export type DepartmentHistoryEntry = {
   before: Department | null;
   after: Department | null;
   /**
-   * Fields that differ between `before` and `after`, without `updateBy` and `updateTime`
+   * Fields that differ between `before` and `after`, except `updateBy` and `updateTime`
    */
   changed: Array<string>;
 };
@@ -562,7 +562,7 @@ export type ChangeBase = {
    */
   tenantId?: string;
   /**
-   * Id of the record as a string of digits: of a tenant the internal one, of a login the userId (0: unknown)
+   * Id of the record as a string of digits; for a tenant its internal id, for a login the userId (0: unknown)
    */
   resourceId: string;
   action: Action;
@@ -705,7 +705,7 @@ export type AuditEntry = Change & {
   byUserId: IdOrNull;
   byKeyId: IdOrNull;
   /**
-   * Tenant of that caller: the same or an ancestor; null for a former parent and for notices
+   * Tenant of that caller: the same or an ancestor; null: no longer visible, or a notice
    */
   byTenantId: string | null;
   /**
@@ -1005,7 +1005,7 @@ export type WebhookInput = {
    */
   kinds?: Array<string> | null;
   /**
-   * Also the changes of all descendant tenants; cannot be changed later
+   * Also the changes of all descendant tenants; fixed at creation
    */
   below?: boolean | null;
   status?: Status2;
@@ -1029,7 +1029,7 @@ export type Webhook = {
   url: string;
   kinds: Array<string>;
   /**
-   * Also the changes of all descendant tenants; cannot be changed later
+   * Also the changes of all descendant tenants; fixed at creation
    */
   below: boolean;
   status: Status;
@@ -1311,7 +1311,7 @@ export type Email = string | null;
 export type Source2 = string | null;
 
 /**
- * The id in `source`, unique with it
+ * Id in `source`; the pair is unique
  */
 export type ExternalId = string | null;
 
@@ -1326,7 +1326,7 @@ export type UserCount = number;
 export type Time2 = string;
 
 /**
- * User name, or `key 1001: name` for an API key; empty: a caller of a former parent, or a notice
+ * User name, or `key 1001: name` for an API key; empty: no longer visible, or a notice
  */
 export type By = string;
 
@@ -1447,7 +1447,7 @@ export type UnderId = QueryId;
 export type Source22 = string;
 
 /**
- * The id in `source`, unique with it
+ * Id in `source`; the pair is unique
  */
 export type ExternalId22 = string;
 
@@ -1861,7 +1861,7 @@ export type ChangePasswordResponse = ChangePasswordResponses[keyof ChangePasswor
 
 export type CreateDepartmentData = {
   /**
-   * Fields that the service sets are ignored: `ancestors`, `delFlag`, `createBy`, `createTime`, `updateBy`, `updateTime`.
+   * These fields are ignored: `ancestors`, `delFlag`, `createBy`, `createTime`, `updateBy`, `updateTime`.
    */
   body: DepartmentInput;
   path?: never;
@@ -2027,7 +2027,7 @@ export type ReadDepartmentByExternalIdData = {
      */
     source: string;
     /**
-     * The id in `source`, unique with it
+     * Id in `source`; the pair is unique
      */
     externalId: string;
   };
@@ -2068,7 +2068,7 @@ export type DeleteDepartmentsData = {
      */
     subtree?: boolean;
     /**
-     * `move`: moves the users to `toDeptId`. `delete`: deletes those whose main department it is; the others only leave it. Omitted: departments with users are not deleted
+     * `move`: moves users to `toDeptId`. `delete`: deletes users whose main department is deleted; others only leave it. Omitted: departments with users are not deleted
      */
     users?: 'move' | 'delete';
     /**
@@ -2416,7 +2416,7 @@ export type CompareDepartmentsResponses = {
      */
     deleted: Array<DepartmentWithPath>;
     /**
-     * Descendants that moved along are not listed
+     * Descendants that moved with their ancestor are not listed
      */
     moved: Array<{
       deptId: Id;
@@ -2509,7 +2509,7 @@ export type CreateTenantResponse = CreateTenantResponses[keyof CreateTenantRespo
 
 export type UpdateTenantData = {
   /**
-   * Full replacement: omitted fields get their defaults. Only `tenantParent` and the quotas that reads do not return (`riskReportUsed`, `zr`, `credit`, `pf`) stay.
+   * Full replacement: omitted fields get their defaults. Only `tenantParent` and the quotas that reads do not return (`riskReportUsed`, `zr`, `credit`, `pf`) keep their values.
    */
   body: TenantUpdate;
   path?: never;
@@ -2755,7 +2755,7 @@ export type CreateUserResponse = CreateUserResponses[keyof CreateUserResponses];
 
 export type UpdateUserData = {
   /**
-   * Full replacement: omitted fields get their defaults. Only the name, the password, `mustChangePassword`, `position`, `source` and `externalId` stay.
+   * Full replacement: omitted fields get their defaults. Only the name, the password, `position`, `source`, `externalId` and, without a new password, `mustChangePassword` stay as they are.
    */
   body: UserUpdate;
   path?: never;
@@ -2845,7 +2845,7 @@ export type ReadUserByExternalIdData = {
      */
     source: string;
     /**
-     * The id in `source`, unique with it
+     * Id in `source`; the pair is unique
      */
     externalId: string;
   };

@@ -26,7 +26,7 @@ interface Props {
   isNew: boolean;
 }
 
-/** The changes of one request in one row, such as "Deleted 4 departments, updated 68 users". It expands to show each. */
+/** The changes of one request in one row, such as "4 departments deleted, 68 users updated". It expands to show each. */
 export function BatchRow({ change, counts, isNew }: Props) {
   const t = useTexts(changesTexts);
   const describe = useDescription();
@@ -91,8 +91,8 @@ function useBatch({ requestId, time, tenantId, batch }: AuditEntry, resource?: '
 const millisecondAfter = (time: string) => new Date(Date.parse(time) + 1).toISOString();
 
 /**
- * The name of the topmost department that a request changed, which says more than that of the last record. Empty while it
- * is loading; undefined if the request changed no department, or too many to read them.
+ * The name of the topmost department that a request changed, which says more than that of the last record. Empty while it is
+ * loading; undefined if the request changed no departments, or more than can be read.
  */
 function useTopDepartment(change: AuditEntry, counts: readonly Count[]): string | undefined {
   const count = counts.reduce((sum, each) => sum + (each.resource === 'department' ? each.count : 0), 0);

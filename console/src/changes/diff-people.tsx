@@ -13,7 +13,10 @@ const KINDS = ['created', 'moved', 'updated', 'deleted'] as const;
 interface Props {
   people: readonly PersonChange[];
   truncated: boolean;
-  /** Departments that were deleted in the period. They cannot be read any more, but users left them. */
+  /**
+   * Departments that were deleted in the period. They can no longer be read, but their names are shown for users who moved out of
+   * them.
+   */
   deletedDepartments: Diff['deleted'];
 }
 

@@ -36,8 +36,8 @@ export const deletedTexts = defineTexts({
     ofTenant: (tenant: string) => `You are viewing the deleted records of the child tenant ${tenant}`,
     hint: 'Restored records return to their former place.',
     departmentHint:
-      'Restored records return to their former place. A department is restored with the departments below that were deleted together with it. To restore its users too, revert the operation under Changes.',
-    with: (count: number) => `with ${count} ${count === 1 ? 'department' : 'departments'} below`,
+      'Restored records return to their former place. Restoring a department also restores the departments below it that were deleted with it. To restore its users too, revert the operation under Changes.',
+    with: (count: number) => `including ${count} ${count === 1 ? 'department' : 'departments'} below it`,
     unnamed: (id: string) => `#${id}`,
     history: 'History',
     historyOf: (name: string) => `History of “${name}”`,

@@ -77,7 +77,7 @@ export function EditForm({ original, onClose, onSaved }: Props) {
   });
   const format = (name: keyof typeof labels, values: DepartmentValues) => {
     if (name === 'status') return values.status === '1' ? t.disabled : t.normal;
-    // A user is not the same as a text with their name.
+    // A linked user is not the same as free text with the same name.
     if (name === 'leader' && values.leaderId !== null) return t.userLabel(values.leader, values.leaderId);
     return String(values[name] ?? '');
   };

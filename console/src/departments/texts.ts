@@ -185,7 +185,7 @@ export const departmentsTexts = defineTexts({
     changedBy: (user: string, time: string) => `${user}, ${time}`,
     noUsers: 'No members directly in this department yet',
     noUsersInSubtree: 'No members in this department or the departments below it yet',
-    includeDescendants: 'With departments below',
+    includeDescendants: 'Include departments below',
     administrator: 'Administrator',
     children: 'Child departments',
     noChildren: 'No child departments',
@@ -227,7 +227,7 @@ export const departmentsTexts = defineTexts({
       'Move them first, or delete them together with this department. You can revert the deletion under Changes.',
     showChildren: 'Show child departments',
     confirmSubtree: (count: number) => `Yes, delete these ${count} departments`,
-    deleteSubtree: (count: number) => `Delete with all departments below (${count} departments)`,
+    deleteSubtree: (count: number) => `Delete it and all departments below (${count} in total)`,
     hasUsers: (count: number) =>
       `This department has ${count === 1 ? '1 user' : `${count} users`}. Select what happens to them.`,
     subtreeHasUsers: (count: number) =>

@@ -12,8 +12,8 @@ const COUNT = 8;
 const RESOURCES = ['department', 'user', 'tenant'] as const;
 
 /**
- * Reads each kind of resource separately, because logins would crowd out everything else. The audit log of the
- * current tenant is enough: it also contains the changes made to the records of descendant tenants.
+ * Reads each kind of resource separately, because logins would crowd out everything else. The audit log of the current tenant is
+ * enough: it also contains the changes made to descendant tenants themselves.
  */
 async function readRecentChanges(signal: AbortSignal) {
   const lists = await Promise.all(

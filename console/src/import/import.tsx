@@ -30,7 +30,7 @@ export default function Import() {
   const tenantId = useTenantParam();
   const childTenant = useTenantsByCode([tenantId ?? null]).get(tenantId ?? '');
   const scope = tenantId ? `?tenantId=${tenantId}` : '';
-  // The departments of a child tenant have no screen, so its page is shown.
+  // The departments of a child tenant have no screen, so Back leads to the page of the tenant.
   const path = tenantId && kind === 'departments' ? `/tenants/${childTenant?.id ?? ''}` : `/${kind}${scope}`;
   return (
     <AdministratorsOnly title={t[kind]}>

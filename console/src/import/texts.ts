@@ -52,7 +52,7 @@ export const importTexts = defineTexts({
     chooseFile: 'Click or drag a file here',
     fileHint: 'xlsx or csv, up to 100,000 rows and 50 MB. Empty cells leave existing values as they are.',
     template: 'Download template',
-    tenantNotice: (tenant: string) => `The file is imported into the child tenant ${tenant}`,
+    tenantNotice: (tenant: string) => `The file will be imported into the child tenant ${tenant}`,
     checking: 'Checking the file…',
     preview: (file: string) => `Preview: ${file}`,
     rows: (count: number) => (count === 1 ? '1 row' : `${count} rows`),
@@ -90,6 +90,6 @@ export const importTexts = defineTexts({
     undone: 'The import was undone',
     another: 'Import another file',
     leaveTitle: 'The import is running. Leave anyway?',
-    leaveHint: 'The import may be cancelled, and its result is lost.',
+    leaveHint: 'The import may be cancelled, and you will not see its result.',
   },
 });

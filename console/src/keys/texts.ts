@@ -193,8 +193,8 @@ export const rotateTexts = defineTexts({
   en: {
     title: (name: string) => `Rotate the key “${name}”?`,
     hint: 'A new key is generated with the same permissions and settings. The old one stays valid for a while, so that you can update your programs.',
-    grace: 'The old key stays valid',
-    now: 'Not at all',
+    grace: 'Keep the old key valid',
+    now: 'No, invalidate it immediately',
     hour: 'For 1 hour',
     day: 'For 24 hours',
     threeDays: 'For 3 days',

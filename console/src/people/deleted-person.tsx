@@ -10,7 +10,7 @@ import { personTexts } from './person-texts.ts';
 interface Props {
   id: number;
   tenantId: string | undefined;
-  /** The error with which the user could not be read. */
+  /** The error of the failed attempt to read the user. */
   error: unknown;
 }
 

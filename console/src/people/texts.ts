@@ -20,7 +20,7 @@ export const peopleTexts = defineTexts({
     search: 'Search by user name, name or phone',
     department: 'Department',
     anyDepartment: 'All departments',
-    below: 'With departments below',
+    below: 'Include departments below',
     none: 'No users yet',
     noneFound: 'No users match the filters',
     clearFilters: 'Clear filters',

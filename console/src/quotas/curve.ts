@@ -16,7 +16,7 @@ const FORMAT = 'YYYY-MM-DD';
 /** A pooled quota also counts the uses of the tenants below. Only sums by tenant include them. */
 export const poolFilter = ({ pooled }: Pick<Quota, 'pooled'>) => (pooled ? { by: 'tenant' as const } : {});
 
-/** The first day whose uses the curve needs: that of the period in which the range starts. */
+/** The first day whose uses the curve needs: the first day of the period in which the range starts. */
 export function getFirstDay(days: number, period: Quota['period']): string {
   const start = dayjs().subtract(days - 1, 'day');
   return (period === 'month' || period === 'year' ? start.startOf(period) : start).format(FORMAT);

@@ -19,7 +19,7 @@ interface Props {
   tenantId: string | undefined;
 }
 
-/** The curve of a quota by day, and beside it the sums of the same time by user, key, subject or department. */
+/** The curve of a quota by day, and beside it the sums over the same time by user, key, subject or department. */
 export function UsageCards({ quota, tenantId }: Props) {
   const t = useTexts(usageChartTexts);
   const [params, update] = useUrlParams();

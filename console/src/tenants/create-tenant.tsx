@@ -72,7 +72,7 @@ export function CreateTenant() {
     isDirty.current = false;
     draft.clear();
   };
-  // This runs after the effect of the title, which takes the focus of a new screen.
+  // This runs after the effect of PageTitle, which moves the focus to the title of a new screen.
   useEffect(() => form.focusField('tenantName'), [form]);
 
   /** Expands the section of a field and moves the focus there. */

@@ -68,7 +68,10 @@ export const toFormValues = (tenant: Tenant): TenantValues => ({
 
 export const getMenuIds = ({ packageBo }: Tenant) => packageBo.menuIds.match(/\d+/g) ?? [];
 
-/** Returns all fields, because the service replaces the whole record. It keeps only quotas that its responses leave out. */
+/**
+ * Returns all fields, because the service replaces the whole record. The only exception: it keeps the quotas that its responses
+ * leave out.
+ */
 export function toInput(values: TenantValues): TenantInput {
   return {
     ...Object.fromEntries(TEXT_FIELDS.map((key) => [key, values[key]?.trim() || null])),

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from '../query-keys.ts';
 
-/** The names that the platform has given to menus, by id (BANYAN_MENU_NAMES). Without them, menus are shown by number. */
+/** The names of menus as configured for this installation, by id (BANYAN_MENU_NAMES). Without them, menus are shown by number. */
 export function useMenuNames(): Readonly<Record<string, string>> {
   const { data } = useQuery({
     queryKey: queryKeys.menuNames,

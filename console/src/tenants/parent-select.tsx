@@ -11,7 +11,7 @@ interface Props {
   id?: string;
   value?: string | null;
   onChange?: (tenantId: string) => void;
-  /** The internal id of the tenant to be moved. It and its descendants are disabled. */
+  /** The internal id of the tenant to be moved. It and its descendants cannot be selected. */
   movedId?: string;
 }
 

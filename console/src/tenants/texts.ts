@@ -188,7 +188,7 @@ export const tenantsTexts = defineTexts({
     deleted: 'Deleted',
     hasChildren: (name: string) => `“${name}” has child tenants`,
     hasChildrenHint: 'Move or delete these first:',
-    andMore: (count: number) => `${count} in total, some are not shown`,
+    andMore: (count: number) => `${count} in total; not all are shown`,
     showChildren: 'Show child tenants',
     close: 'Close',
     copy: 'Copy login details',

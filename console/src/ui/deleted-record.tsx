@@ -21,7 +21,7 @@ interface Props {
   id: Id;
   /** The tenant of the record. Default: the user's own. */
   tenantId?: string | undefined;
-  /** The error with which the record could not be read. */
+  /** The error of the failed attempt to read the record. */
   error: unknown;
   onRetry?: () => void;
   /** Links that help the user to continue. */

@@ -91,7 +91,10 @@ function useFormattedRows(rows: FieldChange[], tenantId: string | undefined): Fo
   );
 }
 
-/** Returns a function that formats a value. `leader` is the name of a linked user that has been deleted. */
+/**
+ * Returns a function that formats a value. `leader` is the text of the leader field, shown if the linked user can no longer be
+ * read.
+ */
 function useValueFormatter(
   rows: FieldChange[],
   tenantId: string | undefined,

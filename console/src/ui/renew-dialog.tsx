@@ -95,8 +95,7 @@ function RenewForm({ form, tenant, onSave }: FormProps) {
     >
       <FocusFirstField />
       <p>
-        {t.currentEnd(endTime ?? t.noEndDate)}
-        {!endTime && <span className="secondary"> {t.endlessHint}</span>}
+        {endTime ? t.currentEnd(endTime) : t.endlessHint}
         {endTime && endTime < today() && <span className="secondary"> {t.endedHint}</span>}
       </p>
       {ends && (

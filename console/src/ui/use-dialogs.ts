@@ -2,8 +2,8 @@ import { App, type ModalFuncProps } from 'antd';
 import { useEffect, useMemo, useRef } from 'react';
 
 /**
- * Confirm and warning dialogs that belong to the component that opened them. When it unmounts, its dialogs close and
- * count as cancelled, and it cannot open any more.
+ * Confirm and warning dialogs that belong to the component that opened them. When it unmounts, its dialogs close and count as
+ * cancelled, and it cannot open new ones.
  */
 export function useDialogs() {
   const { modal } = App.useApp();

@@ -8,7 +8,7 @@ interface Options {
   onChange: (page: number) => void;
 }
 
-/** Goes to the last page when the list has become shorter than the current page. */
+/** Goes to the last page when the list has become so short that the current page no longer exists. */
 export function useExistingPage({ page, pageSize, total, onChange }: Options): void {
   const lastPage = total === undefined ? page : Math.max(1, Math.ceil(total / pageSize));
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the list has become shorter

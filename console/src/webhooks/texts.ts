@@ -95,7 +95,8 @@ export const webhooksTexts = defineTexts({
       `The previous secret is valid until ${time}. If you rotate again now, it becomes invalid immediately.`,
     rotateConfirm: 'Rotate',
     disableTitle: (name: string) => `Disable “${name}”?`,
-    disableHint: 'Nothing is sent while it is disabled. After you enable it again, it sends what changed meanwhile.',
+    disableHint:
+      'Nothing is sent while it is disabled. After you enable it again, the changes made in the meantime are sent.',
     disabledMessage: 'Webhook disabled',
     enabledMessage: 'Webhook enabled',
     deleteTitle: (name: string) => `Delete “${name}”?`,

@@ -1,9 +1,9 @@
 -- Returns the ids of the children of departments: one step of a walk down the tree, at most `max_rows` (null: no limit). The
--- children of up to 100 departments are looked up parent by parent in the index departments_children; those of more are read
--- in one query, at a tenth of the cost per row. `execute` plans that query for its actual ids: without statistics of the
--- tenant, a plan for unknown ids would compare every row with every id. Sorting is off because only this index has the order.
--- Callers set that and the other settings once, for all of their steps. The function runs with the caller's rights, so
--- row-level security applies.
+-- children of up to 100 departments are looked up parent by parent in the index departments_children; those of more are read in
+-- one query, at a tenth of the cost per row. `execute` plans that query for its actual ids: without statistics of the tenant, a
+-- plan for unknown ids would compare every row with every id. Sorting is off so that the planner uses this index, the only one
+-- with this order. Callers set that and the other settings once, for all of their steps. The function runs with the caller's
+-- rights, so row-level security applies.
 create or replace function department_children(tenant text, parents bigint[], max_rows int) returns bigint[]
   language plpgsql stable as $$
 declare

@@ -1,8 +1,8 @@
--- Assigns committed changes of all tenants their positions, at most `max_rows`, and returns how many. Writers do not wait for
--- it. A later call waits for the lock until the former one is committed, so positions become visible in their order. The
--- statement after the lock sees all changes that are committed by then, in one snapshot. A change that depends on another,
--- even one of another tenant, has the greater id and cannot be visible without it. So the order by id never puts an effect
--- before its cause. It runs as the owner of the tables, because the service sees one tenant at a time.
+-- Assigns committed changes of all tenants their positions, at most `max_rows`, and returns how many. Writers do not wait for it.
+-- A later call waits for the lock until the earlier one has committed, so positions become visible in their order. The statement
+-- after the lock sees all changes that are committed by then, in one snapshot. A change that depends on another, even one of
+-- another tenant, has the greater id and cannot be visible without it. So the order by id never puts an effect before its cause.
+-- It runs as the owner of the tables, because the service sees one tenant at a time.
 create or replace function order_changes(max_rows int) returns int
   language plpgsql volatile security definer set search_path = banyan, pg_temp set enable_seqscan = off set jit = off as $$
 declare

@@ -1,8 +1,7 @@
 -- Returns the terms under which a text is found by pinyin, as hashes that include `prefix`. Each reading of a Chinese character
 -- gives the reading itself and, if the preceding character is Chinese too, the first letters of both. The whole text gives `=`
--- with the first letters of all its Chinese characters.
--- Indexes use this function: changing it requires a migration that rebuilds them. A character with a single reading runs only
--- a few statements, because every write of a name calls this function.
+-- with the first letters of all its Chinese characters. Indexes use this function: changing it requires a migration that rebuilds
+-- them. Every write of a name calls this function, so a character with a single reading takes only a few statements.
 create or replace function pinyin_terms(prefix text, content text) returns bigint[]
   language plpgsql immutable parallel safe as $$
 declare

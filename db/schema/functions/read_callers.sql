@@ -1,7 +1,7 @@
--- Reads users and API keys of one tenant who call the service, numbered in the order of their tokens. For an unknown user,
--- the columns that come from the table users are null. The columns have the names of CallerRow (server/auth/queries.ts). The
--- function has no settings and is not strict, so PostgreSQL inlines it into its callers. It runs with the caller's rights, so
--- row-level security applies.
+-- Reads users and API keys of one tenant who call the service, numbered in the order of the arrays. For an unknown user, the
+-- columns that come from the table users are null. The columns have the names of CallerRow (server/auth/queries.ts). The function
+-- has no settings and is not strict, so PostgreSQL inlines it into its callers. It runs with the caller's rights, so row-level
+-- security applies.
 create or replace function read_callers(tenant text, user_ids bigint[], session_ids uuid[], key_ids bigint[],
     secret_ids bigint[])
   returns table (n bigint, "userName" text, administrator boolean, status text, "delFlag" text,

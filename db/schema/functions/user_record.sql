@@ -1,4 +1,5 @@
--- Returns a user's row as the ledger stores it: with their departments, without the password hash and the derived key.
+-- Returns a user's row as the ledger stores it: with their departments, without password_hash, and without user_key, which
+-- follows from user_name.
 create or replace function user_record(tenant text, id bigint) returns jsonb
   language plpgsql stable set search_path = banyan, pg_temp set timezone = 'UTC' as $$
 begin

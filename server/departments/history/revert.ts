@@ -18,7 +18,7 @@ import { wasDisabled } from './restore-queries.ts';
 export async function revertDepartments(
   tx: Tx,
   caller: Caller,
-  ledger: string,
+  ledgerTenantId: string,
   reverts: RecordRevert[],
   { maxLevels }: { maxLevels: number },
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function revertDepartments(
   const updated = reverts.filter(({ from, to }) => from && to && storedParent(from) === storedParent(to));
 
   // Lock the tree first, so that no department is moved or restored between the checks and the writes.
-  const { tenantId } = await assumeTenantForWrite(tx, caller, ledger);
+  const { tenantId } = await assumeTenantForWrite(tx, caller, ledgerTenantId);
   const parents = parentsOutside([...deleted, ...moved], deleted);
   const locked = await lockAnyForUpdate(tx, tenantId, [
     ...new Set([...reverts.map(({ id }) => id), ...parents.keys()]),
@@ -44,8 +44,8 @@ export async function revertDepartments(
     if (disabledSince) throw apiError('PARENT_DISABLED');
   }
 
-  // Before external ids are entered, as in restoreDepartment.
-  if (reverts.some(entersExternalId)) await lockLevels(tx, tenantId);
+  // Before external ids are added, as in restoreDepartment.
+  if (reverts.some(addsExternalId)) await lockLevels(tx, tenantId);
   if (created.length > 0) {
     await markDeleted(tx, tenantId, created, userName);
     // Any remaining children and members were added by other requests.
@@ -83,7 +83,7 @@ export async function revertDepartments(
 }
 
 /** Whether a revert gives a department an external id that it does not have now. */
-function entersExternalId({ from, to }: RecordRevert): boolean {
+function addsExternalId({ from, to }: RecordRevert): boolean {
   if (!to) return false;
   const [now, then] = [from && department.fromStored(from), department.fromStored(to)];
   return then.externalId !== null && (now?.externalId !== then.externalId || now.source !== then.source);

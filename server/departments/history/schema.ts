@@ -32,7 +32,7 @@ export const TimelineEntry = Type.Object(
     before: state,
     after: state,
     changed: Type.Array(Type.String(), {
-      description: 'Fields that differ between `before` and `after`, without `updateBy` and `updateTime`',
+      description: 'Fields that differ between `before` and `after`, except `updateBy` and `updateTime`',
     }),
   },
   { 'x-component': 'DepartmentHistoryEntry' },
@@ -76,7 +76,7 @@ export const Diff = Type.Object({
       fromPath: Path,
       toPath: Path,
     }),
-    { description: 'Descendants that moved along are not listed' },
+    { description: 'Descendants that moved with their ancestor are not listed' },
   ),
   renamed: Type.Array(Type.Object({ deptId: LongOut, from: Type.String(), to: Type.String() })),
   changed: Type.Array(

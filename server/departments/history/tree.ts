@@ -43,7 +43,7 @@ export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: P
     async nodes(maxRows) {
       await forceIndexScans(tx);
       if (!isWhole) return nodesOf(await readSubtreeAt(tx, tenantId, subtree, time, maxRows + 1));
-      // Departments that were deleted or created later are read too; one short statement can still read twice as many.
+      // Departments that had been deleted by then, or were created afterwards, are read too, so allow twice as many rows.
       const rows = await readAllAt(tx, tenantId, time, 2 * maxRows);
       if (!rows) return undefined;
       const leaders = await readLeadersAt(tx, tenantId, rows, time);

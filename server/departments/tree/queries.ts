@@ -52,7 +52,9 @@ const isAfter = (tx: Tx, parentId: string | null, { orderNum, deptId }: Position
     : tx`(d.parent_id, d.order_num, d.dept_id) > (${bigintOf(parentId)}::bigint, ${orderNum}::int, ${deptId}::bigint)`;
 
 const skeletonColumns = (tx: Tx) => tx`d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId"`;
-/** The JSON of a node up to its children, which is sent as it is: PostgreSQL serializes it, and Node.js never parses it. */
+/**
+ * The JSON of a node up to its children, which is sent as it is: PostgreSQL serializes it, and Node.js reads only the two ids.
+ */
 const jsonPrefix = (tx: Tx) => tx`
   concat('{"deptId":', d.dept_id, ',"parentId":', coalesce(d.parent_id, 0), ',"deptName":', to_json(d.dept_name),
     ',"orderNum":', d.order_num, ',"leader":', coalesce(to_json(${raw(tx, shownLeader)})::text, 'null'), ',"status":"', d.status, '",')`;

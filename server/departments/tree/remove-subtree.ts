@@ -18,17 +18,17 @@ export async function removeSubtree(
   caller: Caller,
   deptId: string,
   ifMatch: IfMatch,
-  members?: MemberRemoval,
+  memberRemoval?: MemberRemoval,
 ): Promise<void> {
   const { tenantId, userName } = caller;
   await forceIndexScans(tx);
   // Lock the tree first, so that no department moves into the subtree or out of it.
   await lockTenant(tx, tenantId);
-  const { deptIds, alsoLocked } = await lockWholeSubtree(tx, tenantId, deptId, members?.toDeptId ?? null);
+  const { deptIds, alsoLocked } = await lockWholeSubtree(tx, tenantId, deptId, memberRemoval?.toDeptId ?? null);
   if (ifMatch) assertEtag(ifMatch, etagOf(await readDepartment(tx, caller, deptId)));
-  if (members) {
-    assertTarget(members, deptIds, alsoLocked);
-    await members.run(tx, caller, deptIds);
+  if (memberRemoval) {
+    assertTarget(memberRemoval, deptIds, alsoLocked);
+    await memberRemoval.run(tx, caller, deptIds);
   }
   const used = await idsWithMembers(tx, tenantId, deptIds);
   if (used.length > 0) throw apiError('DEPT_HAS_USERS', { deptIds: jsonIds(used.slice(0, MAX_ERROR_IDS)) });

@@ -1,4 +1,6 @@
-/** The arrays grow by pages of this many nodes. Growing by copying would leave large garbage behind each time. */
+/**
+ * The arrays grow by pages of this many nodes. Growing by copying would leave a large array to the garbage collector each time.
+ */
 const PAGE_SIZE = 16_384;
 const pageOf = (node: number) => node >>> 14;
 const indexInPage = (node: number) => node & (PAGE_SIZE - 1);
@@ -90,7 +92,7 @@ export interface Step {
   completed: number;
 }
 
-/** Visits all nodes depth-first, in display order. It is iterative, because a tree may be a million levels deep. */
+/** Visits all nodes depth-first, in display order. It is iterative, because a tree may be tens of thousands of levels deep. */
 export function* traverse(skeleton: Skeleton): Generator<Step, void> {
   const ancestors: number[] = [];
   let node = skeleton.firstChild(0);

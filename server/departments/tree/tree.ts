@@ -98,8 +98,8 @@ export async function readSmallTree({ subtree, nodes }: TreeSource): Promise<Buf
 
 /**
  * Yields the same for a tree of any size, piece by piece. It reads the shape of the whole tree first, and keeps only that in
- * memory; the contents follow in the order in which they are sent. The transaction of the caller has to be one snapshot.
- * `isClientWaiting` is called until the first piece is yielded; after that the consumer may stop early.
+ * memory; the contents follow in the order in which they are sent. All statements of the caller's transaction must see one
+ * snapshot. `isClientWaiting` is called until the first piece is yielded; after that the consumer may stop early.
  */
 export async function* readTree(
   tx: Tx,
@@ -203,7 +203,7 @@ function serialize(skeleton: Skeleton, steps: Step[], rowOf: (node: number) => N
     if (before > 0) bytes[length++] = COMMA;
     append(jsonPrefix);
     append(hasChildren || skeleton.firstChild(node) !== 0 ? WITH_CHILDREN : WITHOUT_CHILDREN);
-    // A million levels may end here, which a loop would take long to close.
+    // Tens of thousands of levels may end here, which a loop would take too long to close.
     bytes.fill(END_OF_NODE, length, length + END_OF_NODE.length * completed);
     length += END_OF_NODE.length * completed;
     before = completed;

@@ -149,7 +149,7 @@ export const badRequestErrors = {
   ROWS_INVALID: [
     400,
     '有 {rows} 行存在错误，未导入任何数据，请修改后重新导入',
-    '{rows} rows have errors, so nothing was imported. Correct them and import the file again.',
+    'Nothing was imported. Rows with errors: {rows}. Correct them and import the file again.',
   ],
   ROW_REPEATED: [400, '与第 {row} 行重复，请只保留一行', 'This row repeats row {row}. Keep one of them.'],
   DEPT_PATH_NOT_FOUND: [

@@ -9,7 +9,7 @@ import { otherErrors } from './other.ts';
  * with that name. Callers receive the code as `reason` and rely on it, so codes never change. Each file has the errors of some
  * statuses, in the order of the table in docs/interface.md.
  *
- * The Chinese texts of NO_TOKEN, NOT_ALLOWED, DEPT_HAS_CHILDREN, DEPT_HAS_USERS, DEPT_CYCLE, PARENT_DISABLED and ACCOUNT_LIMIT
+ * The Chinese texts of NO_TOKEN, NOT_ALLOWED, DEPT_HAS_CHILDREN, DEPT_HAS_USERS, PARENT_DISABLED and ACCOUNT_LIMIT
  * are those of RuoYi, which existing front ends compare. Do not change them, not even their commas.
  */
 export const errorCatalog = {
@@ -33,7 +33,7 @@ export const alternativeTexts = {
   QUOTA_EXHAUSTED: [
     'tenantId',
     '租户 {tenantId} 的配额 {quota} 已用完，请联系管理员调整',
-    'The quota {quota} of the tenant {tenantId} is used up. Ask an administrator of a tenant above it to raise it.',
+    'The quota {quota} of the tenant {tenantId} is used up. Ask an administrator of an ancestor tenant for more.',
   ],
   UNKNOWN_PARAMETER: [
     'operation',

@@ -61,7 +61,7 @@ export const conflictErrors = {
   QUOTA_EXHAUSTED: [
     409,
     '配额 {quota} 已用完（本租户的配额，或与上级租户共享的配额），请联系上级租户的管理员',
-    'The quota {quota} is used up, in this tenant or in a pool that it shares. Ask an administrator of a tenant above to raise it.',
+    'The quota {quota} is used up, in this tenant or in a pool that it shares. Ask an administrator of an ancestor tenant for more.',
   ],
   QUOTA_COUNTS_USERS: [
     409,
@@ -112,12 +112,12 @@ export const conflictErrors = {
   WEBHOOK_BELOW_FIXED: [
     409,
     'Webhook 创建后不能修改 below，请新建一个 Webhook',
-    'below cannot be changed after registration. Register another webhook.',
+    '`below` cannot be changed after registration. Register another webhook.',
   ],
   DELIVERY_TOO_OLD: [
     409,
-    '对应的变更记录已清除，无法重新投递，请直接读取当前数据',
-    'The change of this delivery is no longer stored, so it cannot be sent again. Read the current state instead.',
+    '对应的变更记录已不可用，无法重新投递，请直接读取当前数据',
+    'The change of this delivery is no longer available, so it cannot be sent again. Read the current state instead.',
   ],
   WEBHOOK_DISABLED: [409, 'Webhook 已停用，请先启用', 'The webhook is disabled. Enable it first.'],
   USER_NOT_DELETED: [409, '用户未被删除，无需恢复', 'The user is not deleted. There is nothing to restore.'],

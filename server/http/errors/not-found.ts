@@ -25,7 +25,7 @@ export const notFoundErrors = {
   QUOTA_NOT_FOUND: [
     404,
     '配额 {quota} 不存在，请核对名称，或联系上级租户的管理员创建',
-    'There is no quota {quota}. Check the name, or ask an administrator of a tenant above to create it.',
+    'There is no quota {quota}. Check the name, or ask an administrator of an ancestor tenant to create it.',
   ],
   RESERVATION_NOT_FOUND: [404, '预留不存在，请核对编号', 'The reservation does not exist. Check the id.'],
   USE_NOT_FOUND: [404, '使用记录不存在或已归档，请核对编号', 'The use does not exist, or is archived. Check the id.'],

@@ -48,8 +48,8 @@ const fetchFresh = <T>(queryKey: readonly unknown[], queryFn: (context: { signal
 
 /**
  * Reads a page of children with the numbers of their users. The numbers are left out with `asOf`, because the service does not
- * count the users of the past, and with the limit 1: such a read only shows whether there are children.
- * `reload`: a number of its own for a read that must not share the response of one that began before a change.
+ * count the users of the past, and with the limit 1: such a read only shows whether there are children. `reload`: a unique number
+ * for a read after a change, so that it does not share the response of a read that began before.
  */
 export const readChildren = (id: number, cursor: string | undefined, limit: number, asOf?: string, reload = 0) =>
   fetchFresh(queryKeys.departments.childPage(id, cursor ?? '', limit, asOf, reload), ({ signal }) =>
