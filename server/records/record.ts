@@ -35,6 +35,12 @@ export type StoredRow = Record<string, unknown>;
 export function defineRecord<const F extends Fields>(fields: F) {
   const entries = Object.entries(fields) as [keyof F & string, F[keyof F]][];
   const names = entries.map(([name]) => name);
+  /** Called for each record, so it is a plain loop. */
+  const mapValues = (map: (field: F[keyof F], name: keyof F & string) => unknown): ValuesOf<F> => {
+    const values: Record<string, unknown> = {};
+    for (const [name, field] of entries) values[name] = map(field, name);
+    return values as ValuesOf<F>;
+  };
   return {
     fields,
     names,
@@ -48,26 +54,24 @@ export function defineRecord<const F extends Fields>(fields: F) {
     },
     /** Fills in the defaults of fields that are omitted or null. */
     withDefaults: (input: { [Name in keyof F]?: Static<F[Name]['schema']> | null | undefined }): ValuesOf<F> =>
-      mapFields(fields, (field, name) => input[name as keyof F] ?? field.default) as ValuesOf<F>,
+      mapValues((field, name) => input[name] ?? field.default),
     /** Like `withDefaults`, for a replacement: a field with `keptIfOmitted` that the input omits is undefined. */
     replacement: (input: { [Name in keyof F]?: Static<F[Name]['schema']> | null | undefined }): Replacement<F> =>
-      mapFields(fields, (field, name) =>
-        field.keptIfOmitted && input[name as keyof F] === undefined
-          ? undefined
-          : (input[name as keyof F] ?? field.default),
+      mapValues((field, name) =>
+        field.keptIfOmitted && input[name] === undefined ? undefined : (input[name] ?? field.default),
       ) as Replacement<F>,
     /** Picks these fields from a record that also has others. */
-    pick: (values: ValuesOf<F>): ValuesOf<F> => mapFields(fields, (_, name) => values[name]) as ValuesOf<F>,
+    pick: (values: ValuesOf<F>): ValuesOf<F> => mapValues((_, name) => values[name]),
     isEqual: (a: ValuesOf<F>, b: ValuesOf<F>): boolean => names.every((name) => a[name] === b[name]),
     /**
      * Reads the fields from a row that the ledger recorded, whichever version of the schema wrote it. A field that did not
      * exist then has its default, or its value in `current`: a revert must not reset fields that the row does not contain.
      */
     fromStored: (row: StoredRow, current?: ValuesOf<F>): ValuesOf<F> =>
-      mapFields(fields, (field, name) => {
+      mapValues((field, name) => {
         const column = storedColumn(row, field);
         return (column === undefined ? current?.[name] : row[column]) ?? field.default;
-      }) as ValuesOf<F>,
+      }),
     /** The fields that a row recorded by the ledger contains. */
     storedFields: (row: StoredRow): Partial<ValuesOf<F>> =>
       Object.fromEntries(
@@ -121,8 +125,8 @@ export function defineRecord<const F extends Fields>(fields: F) {
 const columnExpression = (alias: string, column: string, type: Field['type']): string =>
   type === 'date' ? `to_char(${alias}.${column}, 'YYYY-MM-DD')` : `${alias}.${column}`;
 
-const storedColumn = (row: StoredRow, { column, formerColumns = [] }: Field): string | undefined =>
-  [column, ...formerColumns].find((each) => each in row);
+const storedColumn = (row: StoredRow, { column, formerColumns }: Field): string | undefined =>
+  column in row ? column : formerColumns?.find((each) => each in row);
 
 function mapFields<T>(fields: Fields, map: (field: Field, name: string) => T): Record<string, T> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, map(field, name)]));

@@ -39,7 +39,7 @@ test('a restore ends at the given second, continues the archive on a new timelin
   };
   const first = await restore(['on timeline 2'], '--until', until);
   assert.deepEqual(first.names, ['before', 'in the backup']);
-  assert.match(first.stderr, new RegExp(`Recovering until ${until}`));
+  assert.match(first.stderr, new RegExp(`Recovering to ${until}`));
   const archived = fs.readdirSync(archive);
   assert.ok(archived.includes('00000002.history'), archived.join());
   assert.ok(archived.some((name) => /^00000002[0-9A-F]{16}$/.test(name)));

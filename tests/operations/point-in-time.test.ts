@@ -44,7 +44,7 @@ test('a restore ends at the given second of the archive, also if the archive of 
   const target = newDataFolder();
   const { status, stderr } = await callTool('restore', target, ['--from', folder, '--until', until], environment);
   assert.equal(status, 0, stderr);
-  assert.match(stderr, new RegExp(`Recovering until ${until}`));
+  assert.match(stderr, new RegExp(`Recovering to ${until}`));
   const restored = await startOn(target);
   const sql = connectTo(target);
   const rows = await sql<{ name: string }[]>`select dept_name as name from banyan.departments order by 1`;

@@ -28,9 +28,13 @@ export async function compareDepartments(
     });
   const pathsBefore = await readPathsAt(tx, tenantId, parents('before'), from);
   const pathsAfter = await readPathsAt(tx, tenantId, parents('after'), to);
-  const sides = (side: 'before' | 'after') => changed.map((versions) => versions[side]);
-  const leadersBefore = await readLeadersAt(tx, tenantId, sides('before'), from);
-  const leadersAfter = await readLeadersAt(tx, tenantId, sides('after'), to);
+  const leaders = (side: 'before' | 'after') =>
+    changed.map((versions) => {
+      const row = versions[side];
+      return row && storedLeader(row);
+    });
+  const leadersBefore = await readLeadersAt(tx, tenantId, leaders('before'), from);
+  const leadersAfter = await readLeadersAt(tx, tenantId, leaders('after'), to);
   const diff: Diff = { created: [], deleted: [], moved: [], renamed: [], changed: [] };
   const pause = createSlices();
   for (const { before, after } of changed) {

@@ -2,25 +2,21 @@ import type { Tx } from '../../../db/driver.ts';
 import { forceIndexScans } from '../../../db/planner.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { RecordedRow } from '../../ledger/resources.ts';
-import type { StoredRow } from '../../records/record.ts';
 import type { Leaders } from '../leaders.ts';
 import { storedLeader } from '../record.ts';
 import { readNamesAt, type WantedName } from './leader-queries.ts';
 
-/** Reads the names of the leaders in rows that the ledger recorded, as they were at a point in time. */
+/** Reads the names of leaders as they were at a point in time. */
 export async function readLeadersAt(
   tx: Tx,
   tenantId: string,
-  rows: Iterable<StoredRow | null>,
+  leaderIds: Iterable<number | null>,
   time: PointInTime,
 ): Promise<Leaders> {
-  const ids = new Set<number>();
-  for (const row of rows) {
-    const userId = row && storedLeader(row);
-    if (userId) ids.add(userId);
-  }
+  const ids = new Set(leaderIds);
+  ids.delete(null);
   if (ids.size === 0) return new Map();
-  const wanted = [...ids].map((userId): WantedName => ({ userId, time }));
+  const wanted = ([...ids] as number[]).map((userId): WantedName => ({ userId, time }));
   const names = await readNamesAt(tx, tenantId, wanted);
   return new Map(names.map(({ n, name }) => [wanted[n]?.userId as number, name]));
 }

@@ -10,6 +10,7 @@ export const stored = {
   deptName: (tx: Tx) => raw(tx, department.storedText('deptName', 'c.after')),
   orderNum: (tx: Tx) => raw(tx, `${department.storedText('orderNum', 'c.after')}::int`),
   leader: (tx: Tx) => raw(tx, department.storedText('leader', 'c.after')),
+  leaderId: (tx: Tx) => raw(tx, `${department.storedText('leaderId', 'c.after')}::bigint`),
   source: (tx: Tx) => raw(tx, department.storedText('source', 'c.after')),
   externalId: (tx: Tx) => raw(tx, department.storedText('externalId', 'c.after')),
   status: (tx: Tx) => raw(tx, department.storedText('status', 'c.after')),

@@ -10,7 +10,7 @@ import { readStoredAt } from '../../ledger/history.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
 import { isValidKey, orderOf, searchOf, sortOfChildren } from '../filter.ts';
 import { rowsFitting } from '../path-budget.ts';
-import { storedParent } from '../record.ts';
+import { storedLeader, storedParent } from '../record.ts';
 import type { Dept, DeptFilter, DeptRow } from '../schema.ts';
 import type { StoredReader } from '../stored-reader.ts';
 import type { ChildrenFilter, ChildrenPage } from '../tree/schema.ts';
@@ -34,7 +34,7 @@ export async function readDepartmentAt(
   const row = await readStoredAt(tx, tenantId, 'department', deptId, time);
   if (!row) throw apiError('DEPT_NOT_FOUND');
   const paths = await readPathsAt(tx, tenantId, [storedParent(row)], time);
-  return show(row, paths.ancestors(storedParent(row)), await readLeadersAt(tx, tenantId, [row], time));
+  return show(row, paths.ancestors(storedParent(row)), await readLeadersAt(tx, tenantId, [storedLeader(row)], time));
 }
 
 export async function listChildrenAt(
@@ -57,7 +57,7 @@ export async function listChildrenAt(
   const leaders = await readLeadersAt(
     tx,
     tenantId,
-    rows.map(({ row }) => row),
+    rows.map(({ row }) => storedLeader(row)),
     time,
   );
   const page = toCursorPage(rows, Math.min(limit, rowsFitting(ancestors)), (row) => ({
@@ -87,7 +87,7 @@ export async function listDepartmentsAt(
     throw apiError('PAST_TOO_LARGE', { limit: MAX_LISTED });
   const { total, rows } = await readPage(tx, tenantId, search, orderOf(filter), { time, ...pageOf(filter) });
   const paths = await readPathsAt(tx, tenantId, rows.map(storedParent), time);
-  const leaders = await readLeadersAt(tx, tenantId, rows, time);
+  const leaders = await readLeadersAt(tx, tenantId, rows.map(storedLeader), time);
   const pause = createSlices();
   const shown: DeptRow[] = [];
   for (const row of rows) {

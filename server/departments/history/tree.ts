@@ -4,9 +4,8 @@ import type { Caller } from '../../auth/caller.ts';
 import { createSlices, mapInSlices, sortInSlices } from '../../http/slices.ts';
 import { invalid } from '../../http/validation.ts';
 import type { PointInTime } from '../../ledger/point-in-time.ts';
-import type { StoredRow } from '../../records/record.ts';
 import { type Leaders, showLeader } from '../leaders.ts';
-import { department, storedLeader, storedParent } from '../record.ts';
+import { department } from '../record.ts';
 import type { TreeFilter } from '../tree/schema.ts';
 import { Skeleton } from '../tree/skeleton.ts';
 import { type NodeRow, subtreeOf, type TreeSource } from '../tree/tree.ts';
@@ -16,6 +15,7 @@ import {
   fetchShape,
   openSubtreeShape,
   openWholeShape,
+  type PastNode,
   readAllAt,
   readRowsAfter,
   readSubtreeAt,
@@ -28,11 +28,11 @@ export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: P
   const isWhole = subtree.rootId === null && subtree.depth === null;
   /** The latest change of each node. */
   const changes: number[] = [];
-  const nodesOf = async (rows: readonly RecordedNode[]) => {
+  const nodesOf = async (rows: readonly PastNode[]) => {
     const leaders = await readLeadersAt(
       tx,
       tenantId,
-      rows.map(({ row }) => row),
+      rows.map(({ leaderId }) => leaderId),
       time,
     );
     return mapInSlices(rows, (row) => nodeOf(row, leaders));
@@ -46,15 +46,10 @@ export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: P
       // Departments that had been deleted by then, or were created afterwards, are read too, so allow twice as many rows.
       const rows = await readAllAt(tx, tenantId, time, 2 * maxRows);
       if (!rows) return undefined;
-      const leaders = await readLeadersAt(tx, tenantId, rows, time);
-      const nodes = await mapInSlices(rows, (row) => ({
-        ...nodeOf({ row }, leaders),
-        order: department.fromStored(row).orderNum,
-      }));
-      const sorted = await sortInSlices(Int32Array.from(nodes.keys()), (a, b) =>
-        compareDisplayOrder(at(nodes, a), at(nodes, b)),
+      const sorted = await sortInSlices(Int32Array.from(rows.keys()), (a, b) =>
+        compareDisplayOrder(at(rows, a), at(rows, b)),
       );
-      return mapInSlices([...sorted], (n) => at(nodes, n));
+      return nodesOf(Array.from(sorted, (n) => at(rows, n)));
     },
     async skeleton(isClientWaiting) {
       await forceIndexScans(tx);
@@ -113,20 +108,20 @@ function sortedIndexes({ ids, parents, orders }: Shape): Promise<Int32Array> {
 
 const at = <T>(items: readonly T[], index: number): T => items[index] as T;
 
-type OrderedNode = NodeRow & { order: number };
+const { deptName: name, orderNum: order, status: enabled } = department.fields;
 
-const compareDisplayOrder = (a: OrderedNode, b: OrderedNode): number =>
-  a.parentId - b.parentId || a.order - b.order || a.deptId - b.deptId;
+const compareDisplayOrder = (a: PastNode, b: PastNode): number =>
+  a.parentId - b.parentId || (a.orderNum ?? order.default) - (b.orderNum ?? order.default) || a.deptId - b.deptId;
 
-interface RecordedNode {
-  row: StoredRow;
-  hasChildren?: boolean;
-}
-
-function nodeOf({ row, hasChildren = false }: RecordedNode, leaders: Leaders): NodeRow {
-  const [deptId, parentId] = [Number(row.dept_id), storedParent(row)];
-  const { deptName, orderNum, leader, status } = department.fromStored(row);
-  const shown = showLeader({ leader, leaderId: storedLeader(row) }, leaders);
-  const text = JSON.stringify({ deptId, parentId, deptName, orderNum, leader: shown.leader, status });
+function nodeOf({ hasChildren, leaderId, ...node }: PastNode, leaders: Leaders): NodeRow {
+  const { deptId, parentId } = node;
+  const text = JSON.stringify({
+    deptId,
+    parentId,
+    deptName: node.deptName ?? name.default,
+    orderNum: node.orderNum ?? order.default,
+    leader: showLeader({ leader: node.leader, leaderId }, leaders).leader,
+    status: node.status ?? enabled.default,
+  });
   return { deptId, parentId, jsonPrefix: Buffer.from(`${text.slice(0, -1)},`), hasChildren };
 }
