@@ -182,7 +182,7 @@ async function* readLines(file: string, onBytes: (bytes: Buffer) => void): Async
 function readManifest(folder: string): Manifest {
   const file = path.join(folder, 'export.json');
   if (!fs.existsSync(file)) {
-    throw new StartupError(`There is no export in ${folder}: export.json is missing, which an export writes last.`);
+    throw new StartupError(`There is no export in ${folder}: export.json, which an export writes last, is missing.`);
   }
   const manifest = JSON.parse(fs.readFileSync(file, 'utf8')) as Manifest;
   if (manifest.format !== 1) throw new StartupError(`The format of the export in ${folder} is not known.`);

@@ -221,11 +221,11 @@ async function createFastify(deps: Dependencies): Promise<App> {
   await allowOrigins(app, config.corsOrigins);
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, httpVersion } = request.raw;
-    const framingError = findAmbiguousHeader(request.raw);
-    if (framingError) {
+    const ambiguousHeader = findAmbiguousHeader(request.raw);
+    if (ambiguousHeader) {
       // Close the connection: a proxy may have read this request differently, so the next bytes may be a smuggled request.
       reply.header('connection', 'close');
-      return done(apiError('BAD_REQUEST', { cause: framingError }));
+      return done(apiError('BAD_REQUEST', { cause: ambiguousHeader }));
     }
     if (!headers.host && httpVersion === '1.1') return done(apiError('BAD_REQUEST', { cause: 'Host' }));
     if (headers.expect && !/^100-continue$/i.test(headers.expect)) {

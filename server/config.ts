@@ -308,7 +308,9 @@ export function readConfig(environment: Environment) {
     ['BANYAN_BACKUP_FOLDER', config.backupFolder],
   ]) {
     if (folder && config.databaseUrl)
-      problems.push(`${name} "${folder}": must be unset with DATABASE_URL; back up that PostgreSQL with its own tools`);
+      problems.push(
+        `${name} "${folder}": must not be set if DATABASE_URL is set; back up that PostgreSQL with its own tools`,
+      );
   }
   if (problems.length > 0) throw new StartupError(`Invalid settings:\n  ${problems.join('\n  ')}`);
   return Object.freeze(config);

@@ -45,7 +45,7 @@ interface CommonOptions {
   output?: Output;
 }
 
-/** The defaults apply where `timing` and `limits` say nothing else. */
+/** The defaults apply unless `timing` and `limits` say otherwise. */
 export interface AppOptions extends CommonOptions {
   timing?: Partial<Timing>;
   limits?: Partial<Limits>;

@@ -35,7 +35,7 @@ export interface FeedEvent {
 
 type Call = (name: 'readChanges' | 'streamChanges', params: Params, options: CallOptions) => Promise<Result>;
 
-const MIN_PAUSE_MS = 500;
+const INITIAL_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 /** A response that takes this much longer than it should is lost. */
 const GRACE_MS = 30_000;
@@ -118,7 +118,7 @@ function reconnecting(signal: AbortSignal | undefined) {
   let failures = 0;
   const pause = (atLeastMs = 0) => {
     failures++;
-    return sleep(Math.max(atLeastMs, backoff(failures, MIN_PAUSE_MS, MAX_PAUSE_MS)), signal);
+    return sleep(Math.max(atLeastMs, backoff(failures, INITIAL_PAUSE_MS, MAX_PAUSE_MS)), signal);
   };
   const isUnavailable = (error: unknown): error is ApiError =>
     error instanceof ApiError && (error.status === 429 || error.status === 503);

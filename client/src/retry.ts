@@ -18,7 +18,10 @@ export type RetryPolicy = (failure: Failure) => Promise<boolean>;
 export interface RetryOptions {
   /** The maximum number of retries. Default: 4. */
   maxRetries?: number;
-  /** The first pause after a network error; each further one is twice as long. Default: 500. */
+  /**
+   * The longest first pause after a network error; it doubles with each further one, and a random part of up to half is taken
+   * off. Default: 500.
+   */
   minDelayMs?: number;
   /** The longest pause. If the service asks for a longer one, the call fails. Default: 60,000. */
   maxDelayMs?: number;

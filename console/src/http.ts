@@ -5,7 +5,7 @@ import { getLanguage } from './language.ts';
 
 export { ApiError, isApiError, NetworkError } from '../../client/src/errors.ts';
 
-/** What all clients of the console share. The service has the origin of the page. */
+/** What all clients of the console share. No base URL: the service has the same origin as the page. */
 export const clientOptions: TransportOptions = {
   language: () => (getLanguage() === 'zh' ? 'zh-CN' : 'en'),
   onAttempt: (error) => (error ? markOffline() : markOnline()),

@@ -389,7 +389,7 @@ create table quota_reservations (
   subject         text check (char_length(subject) <= 200),
   time            timestamptz not null,
   expires         timestamptz not null,
-  state           text not null default 'open' check (state in ('open', 'confirmed', 'released')), -- or, once that time has come, expired
+  state           text not null default 'open' check (state in ('open', 'confirmed', 'released')), -- an open one has expired once `expires` has passed
   use_id          bigint,                                  -- the use that confirmed it
   user_id         bigint,
   key_id          bigint,
@@ -403,7 +403,7 @@ alter table quota_reservations enable row level security;
 alter table quota_reservations force row level security;
 create policy own_tenant on quota_reservations using (tenant_id = current_setting('banyan.tenant', true));
 
--- Every use. They are many, so they are not in the ledger.
+-- Every use. There are too many to record them in the ledger.
 create table quota_uses (
   tenant_id       text not null,
   use_id          bigint not null,
@@ -749,7 +749,7 @@ create table webhooks (
   below            boolean not null default false, -- also receives the changes of all tenants below; never changes
   status           text not null check (status in ('0', '1')), -- 0: enabled, 1: disabled
   gone             boolean not null default false, -- disabled because the receiver responded 410 Gone
-  del_flag         text not null default '0' check (del_flag in ('0', '2')), -- 2: deleted; its deliveries are removed first
+  del_flag         text not null default '0' check (del_flag in ('0', '2')), -- 2: deleted; the row is removed after its deliveries
   secret           bytea not null,                 -- signs messages, so it is not hashed; empty once deleted
   old_secret       bytea,                          -- also signs, until old_secret_until
   old_secret_until timestamptz,
@@ -778,7 +778,7 @@ create policy owner_reads on webhooks for select to current_user using (true);
 -- mark_subtree_webhooks_due() runs as the owner of the tables.
 create policy owner_marks on webhooks for update to current_user using (current_setting('banyan.ordering', true) = 'on');
 
--- A single row: webhooks that receive the changes of the tenants below are due for all changes up to this position.
+-- A single row: up to this position, the webhooks that receive the changes of the tenants below have been marked as due.
 create table webhook_subtree_marks (
   only_row boolean primary key default true check (only_row),
   position bigint not null default 0

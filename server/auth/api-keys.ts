@@ -55,7 +55,7 @@ export class KeyReader {
     // Requests in flight have the former object. A batch loads a key once for each object, see ApiKeyCredentials.
     const isCurrent = former?.known.limit === limit && isSameKey(former, secret);
     const token = isCurrent ? former : this.createCredentials(secret, address, limit);
-    // The statement may have run on a connection that was lost since, and the next one may lead to another database.
+    // The statement may have run on a connection that has been lost since, and the next one may lead to another database.
     if (this.countConnections() === connections) this.found.set(id, { token, connections });
     return token;
   }

@@ -37,7 +37,7 @@ export type TokenSubject = SessionIdentity | ApiKeyIdentity;
 export interface ApiKeyCredentials extends ApiKeyIdentity {
   /** The address of the client. */
   address: string;
-  /** What the last request learned about the key. What the last request learned about the key. */
+  /** What the last request learned about the key. */
   known: KnownKey;
   /** Whether the last request with this secret from this address was refused. */
   refusalState: RefusalState;

@@ -50,7 +50,9 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
 function describeRequirement(schema: FastifySchema | undefined, requires: Requirement, allowsSelf: boolean) {
   const permissions = isPermission(requires) ? [requires] : [];
   const own =
-    permissions.length > 0 ? `Requires \`${requires}\`${allowsSelf ? ', or the caller’s own id' : ''}.` : 'Any user.';
+    permissions.length > 0
+      ? `Requires \`${requires}\`${allowsSelf ? ', unless the id is the caller’s own' : ''}.`
+      : 'Any user.';
   const description = [own, schema?.description].filter(Boolean).join(' ');
   return { ...schema, description, security: [{ token: permissions }] };
 }

@@ -269,7 +269,7 @@ async function issueTokens(
   return { tokens, seconds };
 }
 
-/** Tells the client that the user must change their password, so that it need not find out by an error. */
+/** Tells the client that the user must change their password, so that it need not find out from an error. */
 const withNotice = ({ tokens, seconds }: IssuedTokens, mustChangePassword: boolean): IssuedTokens => ({
   tokens: mustChangePassword ? { ...tokens, mustChangePassword } : tokens,
   seconds,

@@ -104,7 +104,7 @@ export const reserveAddress = async (tx: Tx, address: string, windowSeconds: num
 /** An address stays trusted this long after a login; longer than a session lasts by default. */
 const TRUSTED_DAYS = 60;
 
-/** Ends an attempt. A failure is counted; `maxFailures` in a row lock the account. */
+/** Ends an attempt. A failure is counted; `maxFailures` of them lock the account (in a row, unless the rule is `exponential`). */
 export const settleAttempt = (
   tx: Tx,
   key: AttemptKey,

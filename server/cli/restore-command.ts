@@ -14,7 +14,7 @@ const usage = () => `Specify a backup, or a folder with backups:
   ${callOf('restore', '--from folder')}
       restores the backup, or the newest one
   ${callOf('restore', '--from folder --until 2026-11-17T12:00:05Z')}
-      and the archived changes until that time; \`--until latest\`: all archived changes
+      also applies the archived changes until that time; \`--until latest\`: all archived changes
 
 --wal-archive folder reads the archive from this folder instead of BANYAN_WAL_ARCHIVE. --replace moves an existing database aside.
 --timeline number follows this timeline instead of the newest one. --ignore-errors restores even if the verification finds errors.`;
@@ -67,7 +67,7 @@ async function restore(args: Arguments, { environment, print, signal }: BackupTe
       for (const error of errors) print(error);
       if (errors.length > 0 && !args.ignoreErrors)
         throw new StartupError(
-          `The verification found ${errors.length} errors. To restore it anyway, add --ignore-errors`,
+          `Errors found by the verification: ${errors.length}. To restore it anyway, add --ignore-errors`,
         );
     },
     progress: (line) => print(`${line} …`),

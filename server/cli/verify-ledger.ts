@@ -34,7 +34,7 @@ try {
     print(`${summary} The ledger is intact.`);
     if (values.anchor) process.stdout.write(`${JSON.stringify(createAnchor(time, heads, key))}\n`);
   } else {
-    print(`${summary} The ledger is damaged: ${errors.length} errors.`);
+    print(`${summary} The ledger is damaged. Errors: ${errors.length}.`);
     if (errors.some((error) => error.includes('BANYAN_LEDGER_DAYS')))
       print(
         'If BANYAN_LEDGER_DAYS was smaller earlier and the archive has been emptied, run this command with the smallest value that was used.',

@@ -90,7 +90,8 @@ export const memberIds = (
   const branch = () => tx`any(array(
     select ${bigintOf(deptId)}::bigint
     union all (select id from department_descendants(${tenantId}, ${bigintOf(deptId)}, null) as b (id))))`;
-  // One department is not compared as an array: its index returns the ids in order, so a page reads no more than its rows.
+  // A single department is compared with `=`, not with an array: then the index returns the user ids in order, and a page reads
+  // only its own rows.
   return tx`
     select distinct m.user_id from user_departments m
     where m.tenant_id = ${tenantId} and m.dept_id = ${withSubtree ? branch() : tx`${bigintOf(deptId)}`}`;

@@ -19,7 +19,7 @@ import type { DepartmentValues } from './record.ts';
 export { findByExternalIds as findDepartmentsByExternalId } from './queries.ts';
 export type { StoredDepartment };
 
-/** The parent of a department in the same list of changes: a stored one, null for the top level, or the index of a new one. */
+/** The parent of a department in a list of changes: a stored department, null for the top level, or the index in `created`. */
 export type ParentRef = { deptId: string | null } | { index: number };
 
 /** What to write so that the departments become what a file says. The rules have been checked, and everything is locked. */

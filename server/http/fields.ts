@@ -59,7 +59,7 @@ export const LocalTime = Type.String({
   description: 'YYYY-MM-DD HH:MM:SS, in the configured time zone',
 });
 
-export const isLocalTime = (text: string): boolean => isCalendarDate(text.slice(0, 10));
+export const hasCalendarDate = (text: string): boolean => isCalendarDate(text.slice(0, 10));
 
 export const TenantCode = Type.String({ pattern: '^[0-9]{6,18}$', 'x-problem': 'tenantCode' });
 

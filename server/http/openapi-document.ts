@@ -153,7 +153,7 @@ const describeSuccess = (data: unknown) => ({
 });
 
 /**
- * Names a success by the schemas of its data and by its headers. Returns undefined for data that is neither null nor contains a
+ * Names a success by the schemas of its data and by its headers. Returns undefined for data that is not null and contains no
  * named schema: such a response is not shared.
  */
 const successName = ({ headers = {}, content = {} }: Generated): string | undefined => {

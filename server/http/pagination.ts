@@ -65,10 +65,7 @@ export interface CursorPage<T> {
   next: string | null;
 }
 
-/**
- * Builds a page from up to `limit` + 1 rows; the extra one shows that there is a next page, which shows whether there is a next
- * page.
- */
+/** Builds a page from up to `limit` + 1 rows; the extra one shows that there is a next page. */
 export function toCursorPage<T>(rows: T[], limit: number, positionOf: (row: T) => CursorPosition): CursorPage<T> {
   const page = rows.slice(0, limit);
   const last = page.at(-1);

@@ -48,5 +48,5 @@ export class RowErrors {
   }
 }
 
-/** A `ref` that is itself invalid is left out. */
+/** A `ref` that is not a string is left out; one that is too long is truncated. */
 const refOf = (ref: unknown): { ref?: string } => (typeof ref === 'string' ? { ref: ref.slice(0, 100) } : {});

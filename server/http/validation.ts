@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } fr
 import { isNetwork } from './address.ts';
 import { type ApiError, apiError, type Detail, type Language } from './errors.ts';
 import { problems } from './field-problems.ts';
-import { isCalendarDate, isLocalTime, isLong, MAX_IDS } from './fields.ts';
+import { hasCalendarDate, isCalendarDate, isLong, MAX_IDS } from './fields.ts';
 
 /** The media types of a JSON merge patch (RFC 7396). Callers who cannot set the first one may send plain JSON. */
 export const PATCH_TYPES = ['application/merge-patch+json', 'application/json'];
@@ -70,7 +70,7 @@ function createAjv(coerceTypes: boolean): Ajv {
     formats: {
       int64: { type: 'string', validate: isLong },
       date: isCalendarDate,
-      'local-time': isLocalTime,
+      'local-time': hasCalendarDate,
       network: isNetwork,
       uuid: true,
       password: true,

@@ -67,7 +67,7 @@ export const ImportPreview = Type.Object(
         cells: Type.Record(Type.String(), Type.String(), { description: 'Texts by field' }),
         errors: Type.Array(RowError),
       }),
-      { description: 'Rows with errors, then others, at most 500, in the order of the file' },
+      { description: 'At most 500 rows in the order of the file; those with errors are chosen first' },
     ),
   },
   { 'x-component': 'ImportPreview' },

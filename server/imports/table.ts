@@ -26,7 +26,7 @@ export interface Table {
   rows: TableRow[];
 }
 
-/** How many bytes a row, a cell and a character of a sheet take at most, with those of the table that is made of it. */
+/** How many bytes a row, a cell and a character of a sheet take at most, including the table that is made from the sheet. */
 const ROW_BYTES = 200;
 const CELL_BYTES = 80;
 const CHARACTER_BYTES = 2;

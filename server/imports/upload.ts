@@ -33,7 +33,10 @@ export async function receiveFile(request: FastifyRequest, reply: FastifyReply):
   return bytes;
 }
 
-/** Reads the form to its end: a second part `file` would otherwise be ignored. Once it has expired, keeps nothing of it. */
+/**
+ * Reads the form to its end: a second part `file` would otherwise be ignored. Once the time for the upload has expired, keeps
+ * nothing of the file.
+ */
 async function readFile(request: FastifyRequest, expired: AbortSignal): Promise<{ bytes: Buffer; sha256: string }> {
   const hash = createHash('sha256');
   let chunks: Buffer[] | undefined;

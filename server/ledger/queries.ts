@@ -85,7 +85,7 @@ export const tenantsWithNewChanges = async (sql: Sql, positions: ReadonlyMap<str
   return rows.map(({ tenantId }) => tenantId);
 };
 
-/** Returns tenants with changes to seal in the order of their codes, beginning after the given one. */
+/** Returns tenants that have changes to seal, in the order of the tenants' codes, beginning after the given code. */
 export const tenantsWithUnsealedChanges = async (sql: Sql, after: string, maxRows: number): Promise<string[]> => {
   const rows = await sql<{ tenantId: string }[]>`
     select tenant_id as "tenantId" from tenants_with_unsealed_changes(${after}, ${maxRows}) tenant_id`;
@@ -245,7 +245,7 @@ export const readLaterChanges = (
 interface PointInTimeRow {
   time: PointInTime;
   isFuture: boolean;
-  /** Whether everything that was written until then is visible. */
+  /** Whether everything that was written up to then is visible. */
   isSettled: boolean;
   /** Set if the ledger is complete only from a later time. */
   completeFrom: PointInTime | null;

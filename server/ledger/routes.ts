@@ -65,7 +65,7 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'Returns the changes made in a tenant and to the records of the tenants below it, in commit order. Send ' +
+          'Returns the changes in a tenant, and those of the tenants below it themselves, in commit order. Send ' +
           '`next` as the next `after`. `wait`: long polling.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),

@@ -193,7 +193,8 @@ const audited = Type.Object({
   byKeyId: orNull(LongOut),
   byTenantId: orNull(
     Type.String({
-      description: 'Tenant of that caller: the same or an ancestor; null: no longer visible, or a notice',
+      description:
+        'Tenant of that caller: the same or an ancestor; null: no longer visible, the service or the operator',
     }),
   ),
   address: orNull(Type.String({ description: 'Address of the client; null for a user of an ancestor tenant' })),
@@ -220,7 +221,7 @@ export const AuditFilter = Type.Object({
   below: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'Also changes of descendant tenants, if there are no more than 1,000: otherwise send `tenantId`.',
+      description: 'Also changes of descendant tenants, if there are fewer than 1,000: otherwise send `tenantId`.',
     }),
   ),
   latest: Type.Optional(

@@ -23,7 +23,7 @@ export async function* streamChanges(
     position = Number(page.next);
     if (subscribers.closed) return;
     if (page.rows.length === 0) {
-      const waitMs = Math.max(0, Math.min(spread(heartbeatMs), timeLeft()));
+      const waitMs = Math.max(0, Math.min(withJitter(heartbeatMs), timeLeft()));
       await subscribers.waitForChanges(source, position, waitMs, signal);
     }
     if (subscription.displaced) yield errorEvent('TOO_BUSY');
@@ -53,7 +53,7 @@ interface StreamOptions {
 }
 
 /** Shortens an interval by up to a quarter: streams that began together must not all read at the same moment. */
-const spread = (ms: number): number => ms * (1 - Math.random() / 4);
+const withJitter = (ms: number): number => ms * (1 - Math.random() / 4);
 
 /**
  * Reports why the stream ends. The event has a different name, so that browsers do not handle it as a change. This name is part

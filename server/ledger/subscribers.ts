@@ -4,7 +4,9 @@ import type { Timing } from '../timing.ts';
 import { tenantsWithNewChanges } from './queries.ts';
 import { subtreesWithNewChanges } from './subtree-queries.ts';
 
-/** Long-polling clients and event streams that wait for new changes. They hold neither a connection nor a request slot. */
+/**
+ * Long-polling clients and event streams that wait for new changes. They hold neither a database connection nor a request slot.
+ */
 export interface Subscribers {
   /** Waits until there are changes beyond a position, `ms` have passed, or the signal aborts. */
   waitForChanges(source: FeedSource, position: number, ms: number, signal: AbortSignal): Promise<void>;
@@ -13,7 +15,9 @@ export interface Subscribers {
   readonly closed: boolean;
 }
 
-/** A feed: the ledger of a tenant or, with `below`, the changes of the tenant and its descendants in the order of all tenants. */
+/**
+ * A feed: the ledger of a tenant or, with `below`, the changes of the tenant and its descendants, in the order of all changes.
+ */
 export interface FeedSource {
   tenantId: string;
   below: boolean;

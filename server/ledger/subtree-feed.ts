@@ -37,7 +37,7 @@ type SubtreeChange = FeedChange & { tenantId: string };
 export async function assignPositions(db: Database): Promise<void> {
   // Most calls find nothing to do, and then need no transaction.
   if (!(await db.use(readOrderEnd)).hasUnordered) return;
-  // The function sees all tenants. The transaction itself needs no tenant.
+  // The database function order_changes sees all tenants, so the transaction itself needs no tenant.
   while ((await writeOutsideQueue(db, '', (tx) => orderChanges(tx, MAX_ORDERED))) === MAX_ORDERED);
 }
 

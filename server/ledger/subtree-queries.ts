@@ -27,7 +27,7 @@ export const readOrderEnd = async (sql: Sql | Tx): Promise<OrderEnd> => {
   return row;
 };
 
-/** The position of a change in the order of all tenants, and the ledger that has the change. */
+/** The position of a change in the order of the changes of all tenants, and the ledger that has the change. */
 export interface ChangePosition {
   position: number;
   ledger: string;

@@ -113,13 +113,13 @@ async function verifyChain(
   const last = head ?? { seq: 0, hash: Buffer.alloc(0) };
   if (last.seq > position) report(`the last seals, at positions ${position + 1} to ${last.seq}, are missing`);
   else if (last.seq < position || !last.hash.equals(previous)) report('the last seal is not the recorded one');
-  const unsealed = await tx<{ changeId: number }[]>`
+  const withoutSeal = await tx<{ changeId: number }[]>`
     select c.change_id as "changeId" from changes c
     where c.tenant_id = ${tenantId}
       and not exists (select from seals s where s.tenant_id = ${tenantId} and s.change_id = c.change_id)
       and not exists (select from unsealed_changes u where u.tenant_id = ${tenantId} and u.change_id = c.change_id)
     order by 1 limit 100`;
-  for (const { changeId } of unsealed)
+  for (const { changeId } of withoutSeal)
     report(`change ${changeId} has no seal: it was inserted, or its seal was removed`);
   return { tenantId, seq: position, hash: previous.toString('hex') };
 }

@@ -15,7 +15,10 @@ export interface Reader {
 export interface Visibility {
   /** Whether the tenant is the reader's own or a descendant of it. */
   isInScope(code: string): boolean;
-  /** Whether the tenant is in the reader's scope, or is above the ledger's tenant now. A former parent is neither. */
+  /**
+   * Whether the tenant is in the reader's scope, or is above the ledger's tenant now. A former parent outside of that scope is
+   * neither.
+   */
   isKnown(ledger: string, code: string): boolean;
 }
 

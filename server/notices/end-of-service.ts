@@ -48,8 +48,8 @@ async function warnTenants(
       try {
         await writeOutsideQueue(db, tenantId, (tx) => insertEndNotice(tx, tenantId, now));
       } catch (error) {
-        // One tenant that cannot be warned, for example because its row is locked for long, must not keep the others from being
-        // warned. If the database cannot be used, none of them can.
+        // One tenant that cannot be warned, for example because its row is locked for a long time, must not keep the others from
+        // being warned. If the database cannot be used, none of them can.
         if (isUnavailable(error) && errorCode(error) !== QUERY_CANCELED) throw error;
         failed.add(tenantId);
         onError(tenantId, error as Error);

@@ -16,8 +16,9 @@ export interface CountedQuota {
 }
 
 /**
- * Records which percentages of their totals counters have reached, in the transaction that changed them. The state after the
- * change is compared with the total. A percentage is recorded once for each total and period, and the records are never removed.
+ * Records which percentages of its total each counter has reached, in the transaction that changed the counter. The state after
+ * the change is compared with the total. A percentage is recorded once for each total and period, and the records are never
+ * removed.
  */
 export async function recordQuotaNotices(tx: Tx, tenantId: string, counters: readonly CountedQuota[]): Promise<void> {
   const notices = counters.flatMap(({ tenantId, quota, total, used, resets }) =>

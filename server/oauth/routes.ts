@@ -133,7 +133,7 @@ export async function introspectionRoutes(app: App, deps: OAuthDependencies): Pr
         consumes,
         operationId: 'introspectToken',
         summary: 'Ask whether a token is valid, and for whom (RFC 7662)',
-        description: 'Only for API keys. A token of a tenant outside the caller’s subtree is `{"active":false}`.',
+        description: 'Only for API keys. A token of a tenant outside the caller’s subtree gets `{"active":false}`.',
         body: IntrospectionRequest,
         response: oauthResponses(Introspection, { errors: [400, 401, 403] }),
       },

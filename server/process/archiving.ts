@@ -43,7 +43,7 @@ export function startArchiving(target: Target, days: number, print: (line: strin
           errorCode(error) === '42501'
             ? 'archiving requires the owner of the tables. Set DATABASE_URL to connect as the owner'
             : error.message;
-        print(`The ledger was not archived: ${cause}`);
+        print(`Archiving failed: ${cause}`);
       })
       .then(() => {
         running = undefined;

@@ -222,9 +222,9 @@ export const writeSettings = (
   where (q.total, q.period, q.pooled) is distinct from (excluded.total, excluded.period, excluded.pooled)`;
 
 /**
- * Starts a period of another length. Uses so far count in it. If the clock was set back, it is the period of the latest use or of
- * the former start, whichever is later: otherwise the next period to begin would set `used` to 0, although it contains uses that
- * were counted already. Without a period, the counter keeps the former start for the next change.
+ * Starts a period of another length, in which the uses so far count. If the clock was set back, the new period is the one that
+ * contains the latest of now, the last use and the former start: otherwise a period whose uses are already counted would begin
+ * later and set `used` to 0. Without a period, the counter keeps the former start for the next change.
  */
 export const startPeriod = (tx: Tx, tenantId: string, quota: string, period: Period, now: Now) => {
   const time = tx`coalesce(${timeOf(tx, now)}, clock_timestamp())`;

@@ -192,7 +192,7 @@ export async function setUsed(tx: Tx, tenantId: string, quota: string, used: num
   await warnAfterChange(tx, tenantId, [quota]);
 }
 
-/** Records which percentages of their totals a tenant's own counters have reached, after a total or what was used was set. */
+/** Records which percentages of their totals a tenant's own counters have reached, after a total or a used amount was set. */
 export async function warnAfterChange(tx: Tx, tenantId: string, quotas: string[], now?: Now): Promise<void> {
   if (quotas.length === 0) return;
   await recordQuotaNotices(tx, tenantId, await lockCounters(tx, tenantId, quotas, { pools: [], now }));

@@ -12,8 +12,9 @@ import { userRoutes } from './user-routes.ts';
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
 /**
- * The calls that plus-ui, the front end of RuoYi-Vue-Plus 5.x, makes for login, departments, users and tenants. They call the
- * same rules as our own routes and act in the caller's tenant (docs/ruoyi-api.md). This function registers those that require no access token.
+ * The calls that plus-ui, the front end of RuoYi-Vue-Plus 5.x, makes for login, departments, users and tenants. They follow the
+ * same rules as our own routes and act in the caller's tenant (docs/ruoyi-api.md). This function registers those that require no
+ * access token.
  */
 export async function publicRuoyiRoutes(app: App, { config }: RuoyiDependencies): Promise<void> {
   app.setErrorHandler(sendRuoyiError);
@@ -61,7 +62,7 @@ export async function ruoyiRoutes(app: App, deps: RuoyiDependencies): Promise<vo
   );
 }
 
-/** Answers all other calls of the front end with the error that Banyan does not offer them, before their bodies are read. */
+/** Answers all other calls of the front end with `RUOYI_NOT_OFFERED`, before their bodies are read. */
 function rejectPaths(app: App, paths: string[], requires?: 'self'): void {
   const onRequest = async (request: FastifyRequest) => {
     throw notOffered(`${request.method} ${request.url.split('?')[0]?.slice(0, 200)}`);

@@ -69,7 +69,7 @@ export function withoutUnknown<K extends string, P extends Planned<{ [key in K]?
   });
 }
 
-/** Indexes records by external id. Several deleted ones may share an id with one that exists, which comes first. */
+/** Indexes records by external id. Several deleted ones may share an id with one that exists, which takes precedence. */
 export function indexExisting<E extends Existing>(existing: readonly E[]): Map<string, E> {
   const byId = new Map<string, E>();
   for (const each of existing) if (!each.isDeleted || !byId.has(each.externalId)) byId.set(each.externalId, each);

@@ -17,7 +17,7 @@ export const RULES = {
   tenantDeletedHere: 'A tenant that was deleted in Banyan is not imported again.',
   noPlace: 'Banyan has no field for this value. It is only in this report.',
   noPlaceUsers: 'Banyan has no field for these values of users. They stay in RuoYi; this report counts them.',
-  text: 'Text that is too long is truncated; characters that cannot be stored are removed.',
+  text: 'Text that is too long is truncated; characters that cannot be stored are removed or replaced.',
   email: 'A value that is not an email address is not imported.',
   number: 'A number that is out of range becomes the nearest one that is allowed; other text becomes the default.',
   status: 'A status other than 0 and 1 becomes 1 (disabled).',

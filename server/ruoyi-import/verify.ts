@@ -10,7 +10,7 @@ export interface Comparison {
   users: number;
   /** Records that are in the same place as in RuoYi. */
   matching: number;
-  /** Records that were moved or deleted in Banyan after an import, or that Banyan refused; the report lists the latter. */
+  /** Records that were moved or deleted in Banyan after an import, or that Banyan refused. */
   explained: string[];
   /** Records that differ for no known reason: a defect. */
   unexplained: string[];

@@ -18,7 +18,7 @@ import { MAX_CANDIDATES, type RankedHit, rankRows } from './ranking.ts';
  */
 const SAMPLE = 300;
 const COMMON_IN_SAMPLE = 12;
-/** How many departments with a name that begins with the query are read. */
+/** How many departments are read whose name begins with the query, and as many for each of its words. */
 const MAX_NAMED = 50;
 /** How many matches of a rare word are read with their descendants, and how many descendants in all. */
 const MAX_ROOTS = 100;

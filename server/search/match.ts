@@ -30,7 +30,10 @@ export function rankPhone(phone: string, digits: string): Rank | undefined {
   return rankText(phone.replace(/\D/g, ''), digits);
 }
 
-/** Reads Chinese characters as pinyin: whole syllables, first letters, or both, such as `liwj`. Other characters stay as they are. */
+/**
+ * Reads Chinese characters as pinyin: whole syllables, first letters, or both, such as `liwj`. Other letters and digits stay as
+ * they are; everything else is ignored.
+ */
 function rankPinyin(dictionary: Dictionary, name: string, word: string): Rank | undefined {
   if (!/[a-z]{2}/.test(word)) return undefined;
   const characters = [...name.toLowerCase()].filter((each) => isHan(each) || /[\p{L}\p{N}]/u.test(each));

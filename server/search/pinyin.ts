@@ -6,7 +6,7 @@ const READINGS_PER_SET = 3;
 
 /** The readings of Chinese characters, without tones. */
 export interface Dictionary {
-  /** Returns all readings of a character; none for other characters. */
+  /** Returns all readings of a Chinese character; none for any other character. */
   readingsOf(character: string): readonly string[];
   /** Returns the characters that can be read as a syllable. */
   charactersOf(syllable: string): readonly string[];

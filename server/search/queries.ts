@@ -78,7 +78,7 @@ export const findUsers = async (tx: Tx, parts: Part[], maxRows: number): Promise
 };
 
 /** Returns the id of the user with this user name. */
-export const findUserByKey = async (tx: Tx, tenantId: string, userKey: string): Promise<string[]> => {
+export const findUserByName = async (tx: Tx, tenantId: string, userKey: string): Promise<string[]> => {
   const rows = await tx<{ id: string }[]>`
     select u.user_id::text as id from users u
     where u.tenant_id = ${tenantId} and u.user_key = ${userKey} and u.del_flag = '0'`;

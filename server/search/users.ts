@@ -3,7 +3,7 @@ import { userKey } from '../auth/user-key.ts';
 import type { DepartmentNames } from './departments.ts';
 import { RANKS, type Rank, rankName, rankPhone } from './match.ts';
 import type { Dictionary } from './pinyin.ts';
-import { findUserByKey, findUsers, readUsers, type UserRow } from './queries.ts';
+import { findUserByName, findUsers, readUsers, type UserRow } from './queries.ts';
 import type { Query, Word } from './query.ts';
 import { MAX_CANDIDATES, type RankedHit, rankRows } from './ranking.ts';
 
@@ -21,7 +21,7 @@ export async function searchUsers(
   const parts = [...whole, ...words.flatMap((word) => [...word.exactParts, ...word.parts])];
   const [found, byKey] = await Promise.all([
     findUsers(tx, parts, MAX_CANDIDATES),
-    findUserByKey(tx, tenantId, userKey(query.text)),
+    findUserByName(tx, tenantId, userKey(query.text)),
   ]);
   const ids = new Set([...(query.id === undefined ? [] : [query.id]), ...byKey, ...found]);
   const rows = await readUsers(tx, tenantId, [...ids]);

@@ -52,7 +52,10 @@ export const externalIdColumns = <Row extends { source: string | null; externalI
 export const importedColumns = <Row>(columns: readonly Column<Row>[]): Column<Row>[] =>
   columns.filter(({ imported }) => imported);
 
-/** Finds the column with this header in either language, its alias or its key. Spaces and letter case don't matter. */
+/**
+ * Finds the column that has this text as its header in either language, as an alias or as its key. Spaces and letter case don't
+ * matter.
+ */
 export function columnOfHeader<Row>(columns: readonly Column<Row>[], header: string): Column<Row> | undefined {
   const wanted = normalize(header);
   return columns.find(({ key, header: { zh, en }, aliases = [] }) =>

@@ -1,6 +1,6 @@
 /**
- * Cells of CSV files that a spreadsheet program would take for a formula. A quote in front makes it read them as text; decoding
- * removes exactly the quotes that encoding added. Cells of xlsx files have a type, so they need neither.
+ * Cells of CSV files that a spreadsheet program would take for a formula. An apostrophe in front makes it read them as text;
+ * decoding removes exactly the apostrophes that encoding added. Cells of xlsx files have a type, so they need neither.
  */
 
 /** How formulas begin. Full-width characters count too: some input methods and programs treat them alike. */
@@ -11,9 +11,9 @@ const PLAIN_NUMBER = /^[+-][\d ().-]+$/;
 const isPlainNumber = (text: string): boolean => PLAIN_NUMBER.test(text) && /\d/.test(text);
 
 // Texts that begin with quotes before a formula get a further quote, so that decoding restores theirs.
-const needsQuote = (text: string): boolean => FORMULA.test(text) && !isPlainNumber(text.replace(/^'+/, ''));
+const needsApostrophe = (text: string): boolean => FORMULA.test(text) && !isPlainNumber(text.replace(/^'+/, ''));
 
-export const encodeFormula = (text: string): string => (needsQuote(text) ? `'${text}` : text);
+export const encodeFormula = (text: string): string => (needsApostrophe(text) ? `'${text}` : text);
 
 export const decodeFormula = (cell: string): string =>
-  cell.startsWith("'") && needsQuote(cell) ? cell.slice(1) : cell;
+  cell.startsWith("'") && needsApostrophe(cell) ? cell.slice(1) : cell;

@@ -105,7 +105,9 @@ function toCell(value: CellValue | undefined, cell: Cell | undefined): SheetCell
 /** The smallest number with more digits than a spreadsheet program keeps: the program replaces the others by zeros. */
 const MIN_ROUNDED = 1e15;
 
-/** The digits of a number without an exponent, as phone numbers and ids need it, at least as many as its format shows. */
+/**
+ * Returns a number without an exponent, as phone numbers and ids need to be read, with the leading zeros that its format shows.
+ */
 function numberCell(value: number, format: string | undefined): SheetCell {
   // 0.1 + 0.2 is shown as 0.3.
   const text = String(Number.isInteger(value) ? value : Number(value.toPrecision(15)));

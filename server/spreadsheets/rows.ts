@@ -13,7 +13,7 @@ import { cleanName } from './text.ts';
 
 /** Rows above the header, and the header itself. */
 const MAX_HEADER_ROWS = 20;
-/** How many characters more than a text cell an unsupported cell takes in a message. */
+/** How many more characters an unsupported cell takes in a message than a text cell. */
 const UNSUPPORTED_SIZE = 32;
 
 /**

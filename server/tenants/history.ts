@@ -76,7 +76,7 @@ async function revertTenants(
     else if (!from) await restoreTenant(tx, caller, id, { maxLevels });
     else {
       const input = toUpdate(to, id, await readById(tx, caller.tenantId, id));
-      // What was used since stays used.
+      // What has been used since then stays used.
       await updateTenant(tx, caller, input, { ifMatch: undefined, maxLevels, used: null }).catch((error) =>
         rethrowAsParentGone(error, input),
       );

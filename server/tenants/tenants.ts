@@ -224,7 +224,7 @@ export async function restoreTenant(
   if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
   await markRestored(tx, caller.tenantId, id, caller.userName);
   await setTenant(tx, tenant.tenantId);
-  // Its own quota may have been lowered below its users, who were counted in it before.
+  // Its own quota is not checked: its users were counted in it before, and it may have been lowered below their number.
   await assertAccountsFit(tx, caller, tenant.tenantId, [tenant.tenantId]);
   await setTenant(tx, caller.tenantId);
 }

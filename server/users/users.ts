@@ -105,7 +105,8 @@ export async function updateUser(
   if (userName !== user.userName && !isRevert) assertUserNameAllowed(userName, 'userName');
   if (password) assertStrongWithoutNames(password, [userName, input.nickName, tenantId, ...namesOf(tenant)]);
   const by = caller.userName;
-  // Unless the request says otherwise, a new password need not be changed, and an old one is left as it is.
+  // Unless the request says otherwise, a new password need not be changed, and without a new one `mustChangePassword` keeps its
+  // value.
   const mustChangePassword = input.mustChangePassword ?? (password ? false : null);
   const row = { tenantId, userId, userName, userKey: userKey(userName), mustChangePassword, by, ...fields };
   await updateRow(tx, row).catch(rethrowAsTaken);

@@ -147,7 +147,7 @@ export function startDispatcher(
     while (!stopping.signal.aborted) {
       try {
         await poll();
-        if (failure !== undefined) app.log.info('webhooks are dispatched again');
+        if (failure !== undefined) app.log.info('webhook dispatching has resumed');
         failure = undefined;
       } catch (error) {
         const code = errorCode(error) || String(error);

@@ -239,7 +239,8 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         ...shared,
         operationId: 'resendDelivery',
         summary: 'Resend a delivery',
-        description: 'Sends it now with the same `webhook-id`, and retries for three more days.',
+        description:
+          'Sends it now with the same `webhook-id`. One that was delivered or failed is retried for three more days.',
         headers: writeHeaders,
         params: DeliveryPath,
         response: responses('authenticated', {

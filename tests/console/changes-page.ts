@@ -19,7 +19,7 @@ export const diffCard = (page: Page, name: RegExp) =>
 export const createdLink = (page: Page, name: string) =>
   diffCard(page, /^新建/).getByRole('link', { name, exact: true });
 
-/** Creates a company whose departments were created, moved, renamed and deleted after `beforeEdits`. */
+/** Creates a company with departments. After `beforeEdits`, one department is moved, one renamed, one created and one deleted. */
 export async function startChanges(fixture: ConsoleFixture) {
   const company = await fixture.service.createTenant({ tenantName: '榕树集团' });
   const { head, research, market, design, closed } = await createDepartments(company, {

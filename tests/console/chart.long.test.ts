@@ -113,7 +113,7 @@ test('the keyboard moves through the chart, expands and collapses subtrees, and 
   await page.getByRole('heading', { level: 1, name: '部门' }).waitFor();
 });
 
-test('the SVG, PNG and PDF exports show the expanded cards, a title and the date, in light colours even in dark mode', async () => {
+test('the SVG export shows the expanded cards, a title and the date, in light colours even in dark mode; the PNG and PDF exports have the right size', async () => {
   const page = await fixture.logIn(credentials, '/chart', { dark: true });
   await card(page, '前端组').locator('[data-handle]').click();
   await card(page, '移动端小组').waitFor();

@@ -117,7 +117,7 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   await page.getByRole('checkbox', { name: '选择本页全部' }).check();
   await page.getByRole('toolbar').getByRole('button', { name: '重置密码' }).click();
   await topDialog().getByRole('button', { name: '重置密码' }).click();
-  await topDialog().getByText('3 人中完成 2 人').waitFor();
+  await topDialog().getByText('共 3 人，成功 2 人').waitFor();
   await topDialog().getByRole('listitem').filter({ hasText: 'boss' }).getByText('不能对自己').waitFor();
   await expectAccessibleInLongRun(page);
   const password = await passwordOf('yi').innerText();
@@ -130,7 +130,7 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   await child.delete(`/system/user-api/${ids[1]}`);
   await page.getByRole('toolbar').getByRole('button', { name: '删除' }).click();
   await topDialog().getByRole('button', { name: '删除' }).click();
-  await topDialog().getByText('3 人中完成 1 人').waitFor();
+  await topDialog().getByText('共 3 人，成功 1 人').waitFor();
   await topDialog().getByRole('listitem').filter({ hasText: '乙二' }).getByText('用户不存在').waitFor();
   await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
   await rowOf('甲一').waitFor({ state: 'detached' });

@@ -11,7 +11,7 @@ test('the link back leads to the list of people with its filters, after an edit,
   const { admin, mei } = await createMembers(service);
   const list = '/people?status=0&sort=userName';
   const page = await fixture.logIn(credentialsOf(admin), list);
-  const back = page.getByRole('link', { name: '返回人员' });
+  const back = page.getByRole('link', { name: '返回人员列表' });
   const expectBack = async (path: string) => assert.equal(await back.getAttribute('href'), path);
   await page.getByRole('link', { name: '韩梅梅' }).click();
   await page.getByRole('heading', { level: 1, name: '韩梅梅' }).waitFor();

@@ -64,7 +64,7 @@ test('a department whose parent is gone is restored below another parent, from t
   await expectParent(third, 0);
 });
 
-test('a department of a child tenant whose parent is disabled can be restored to the top level', async () => {
+test('a department of a child tenant can be restored to the top level when its former parent department is disabled', async () => {
   const admin = await fixture.service.createTenant();
   const child = await fixture.service.createTenant({ tenantName: '分公司' }, admin);
   const old = await child.createDepartment({ deptName: '老厂区' });

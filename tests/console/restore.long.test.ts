@@ -115,7 +115,7 @@ test('after a user of a child tenant was deleted, the link to deleted records le
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/deleted/department');
 });
 
-test('the page of a tenant shows its history, which reverts a change and remains after the deletion', async () => {
+test('the page of a tenant shows its history, where a change can be reverted, and which remains after the deletion', async () => {
   const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
   const child = await fixture.service.createTenant({ tenantName: '改名前' }, admin);
   expectOk(await admin.patch(`/system/tenant-api/${child.id}`, { tenantName: '改名后' }));
@@ -136,7 +136,7 @@ test('the page of a tenant shows its history, which reverts a change and remains
   await history.getByRole('row', { name: '租户名称 改名后 改名前' }).waitFor();
 });
 
-test('administrators see the history of their own tenant, but only those above can revert it', async () => {
+test('administrators see the history of their own tenant, but cannot revert its changes', async () => {
   const admin = await fixture.service.createTenant({ tenantName: '改名前' });
   expectOk(await fixture.service.root.patch(`/system/tenant-api/${admin.id}`, { tenantName: '改名后' }));
   const page = await fixture.logIn(credentialsOf(admin), `/tenants/${admin.id}`);

@@ -93,7 +93,7 @@ test('another page of a list starts at the top; page size and row height are kep
   const before = await height();
   await page.getByRole('button', { name: '行高' }).click();
   await page.getByRole('menuitem', { name: '紧凑' }).click();
-  await waitFor('the rows are lower', async () => (await height()) < before);
+  await waitFor('the rows are less high', async () => (await height()) < before);
   await page.reload();
   await rows.nth(41).waitFor();
   assert.ok((await height()) < before);

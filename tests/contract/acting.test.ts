@@ -58,7 +58,7 @@ test('a write with an empty tenantId is rejected and does not change the tenant 
   assert.equal((await admin.get(`${DEPTS}/list?tenantId=`)).data.total, 1);
 });
 
-test('the ledger of the tenant that was changed names the caller and their tenant', async () => {
+test('the audit log of the tenant in which a department was created names the caller and their tenant', async () => {
   const { root } = service;
   const { tenantId } = await service.createTenant();
   expectOk(await root.post(`${DEPTS}?tenantId=${tenantId}`, { deptName: '总部' }));

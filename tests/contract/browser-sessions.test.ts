@@ -185,7 +185,7 @@ async function refreshAfter(interval: string, cookie: string): Promise<ApiRespon
   return response;
 }
 
-test('a refresh is replayed for ten seconds, after that reuse of the old cookie ends the session', async () => {
+test('a refresh is replayed for ten seconds; after that, reuse of the old cookie ends the session', async () => {
   const first = cookieOf(await logIn());
   const lost = await refresh(first);
   assert.equal(cookieOf(await refreshAfter('9.999 seconds', first)), cookieOf(lost));

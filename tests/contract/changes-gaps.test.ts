@@ -6,15 +6,15 @@ import { type Client, startService } from '../support/service.ts';
 /** Feeds whose next change comes after a long run of changes that are skipped or no longer stored. */
 
 /**
- * Longer than two pages: with `feedScanMs` 0, a page skips at most 10,000 positions of a ledger, and as many changes of a
- * subtree as its limit.
+ * Longer than two pages: with `feedScanMs` 0, a page skips at most 10,000 positions of the feed of one tenant, and as many
+ * changes of a subtree as its limit.
  */
-const LEDGER_GAP = 25_000;
+const OWN_FEED_GAP = 25_000;
 const SUBTREE_GAP = 3_500;
 const service = await startService({}, { timing: { feedScanMs: 0 } });
 const { superuser } = service;
 
-/** Adds positions without changes to the end of both feeds of a tenant, as after the archive was emptied. */
+/** Adds positions without changes to the end of both feeds of a tenant, as they are after the archive has been emptied. */
 async function addGap({ tenantId }: Client, length: number): Promise<void> {
   await superuser.begin(async (tx) => {
     await tx`
@@ -35,7 +35,7 @@ for (const below of [false, true]) {
   test(`pages with an advancing cursor, long polling and streams get past a long gap, with below=${below}`, async () => {
     const admin = await service.createTenant();
     const { data: start } = await admin.get(`${path}&after=latest`);
-    await addGap(admin, below ? SUBTREE_GAP : LEDGER_GAP);
+    await addGap(admin, below ? SUBTREE_GAP : OWN_FEED_GAP);
     const id = await admin.createDepartment();
     const pages: { rows: { resourceId: string }[]; next: string }[] = [];
     for (let after = start.next; pages.at(-1)?.rows.length !== 1; after = pages.at(-1)?.next) {

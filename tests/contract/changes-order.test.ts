@@ -34,7 +34,7 @@ test('a change committed late is listed after its commit and not missed by clien
   assert.deepEqual(namesIn(all), ['early', 'late'], 'all clients see the same order');
 });
 
-test('a change sealed while a client reads is returned to that client once', async () => {
+test('a change that gets its place in the feed while a client reads is returned to that client once', async () => {
   const admin = await service.createTenant();
   const id = await admin.createDepartment({ deptName: 'first' });
   const { next, rows } = (await admin.get(`${CHANGES}?limit=1`)).data;

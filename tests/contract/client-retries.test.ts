@@ -93,7 +93,7 @@ test('Retry-After is honoured for 429 and 503, as seconds and as a date', async 
   assert.equal(keys.length, 4);
 });
 
-test('an error is not retried without Retry-After, with a Retry-After that is too long, or with a status other than 429 and 503', async () => {
+test('an error is not retried if Retry-After is missing or too long, or if the status is neither 429 nor 503', async () => {
   const cases: [Response, string][] = [
     [errorResponse(503, 'TOO_BUSY'), 'TOO_BUSY'],
     [errorResponse(500, 'INTERNAL', { 'retry-after': '0' }), 'INTERNAL'],
@@ -132,7 +132,7 @@ test('an attempt that takes longer than timeoutMs counts as a network error', as
   await assert.rejects(client.readTree({}, { timeoutMs: 5 }), NetworkError);
 });
 
-test('a function can replace the retry policy, and gets whether the request is a read and the number of attempts', async () => {
+test('a function can replace the retry policy, and is told whether the request is a read and how many attempts were made', async () => {
   const seen: [boolean, number][] = [];
   const { client } = connect(['fail', 'fail'], {
     retry: async ({ isRead, attempts }) => seen.push([isRead, attempts]) > 0,

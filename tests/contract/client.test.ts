@@ -110,7 +110,7 @@ test('ids above 2^53-1 are sent exactly, and numbers that are rounded already ar
   assert.equal(sent.length, 2);
 });
 
-test('a parameter of a path cannot lead to another path', async () => {
+test('a path parameter cannot lead to another path', async () => {
   const client = connect({ fetch: () => assert.fail('nothing is sent') });
   for (const id of ['', '.', '..', []]) await assert.rejects(client.readDepartment({ id }), TypeError, String(id));
   const urls: string[] = [];

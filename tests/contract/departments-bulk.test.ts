@@ -33,7 +33,7 @@ describe('Bulk creation rejects the whole request', () => {
       [...Array(17).keys()].map((n) => ({ ref: `${n}` })).concat({ ref: 'x', email: 'x' } as never),
       'departments[17].email',
     ],
-    ['a name too long', [{ ref: 'a', deptName: 'x'.repeat(101) }], 'departments[0].deptName'],
+    ['a name that is too long', [{ ref: 'a', deptName: 'x'.repeat(101) }], 'departments[0].deptName'],
     ['NUL in a name', [{ ref: 'a' }, { ref: 'b', deptName: 'a\0' }], 'departments[1].deptName'],
     ['a parentId in an item', [{ ref: 'a' }, { ref: 'b', parentId: 0 }], 'departments[1].parentId'],
     ['an empty list', [], 'departments'],

@@ -65,7 +65,7 @@ test('users=move moves all users, and one revert brings back the department and 
   assert.deepEqual(await membershipsOf(admin), before);
 });
 
-test('users=delete deletes the users with this main department and ends their sessions; a revert brings all of them back', async () => {
+test('users=delete deletes the users whose main department is deleted, and ends their sessions; a revert brings all of them back', async () => {
   const { admin, sales, other, third } = await createCompany();
   const before = await membershipsOf(admin);
   const main = await service.logIn(admin.tenantId, 'main');
@@ -161,7 +161,7 @@ test('a deletion that affects more than 2,000 users is rejected', async () => {
   const admin = await service.createTenant();
   const dept = await admin.createDepartment();
   await service.superuser.begin(async (tx) => {
-    // Triggers would write the ledger, which this test does not need.
+    // Triggers would record changes, which this test does not need.
     await tx`set local session_replication_role = replica`;
     await tx`
       with added as (

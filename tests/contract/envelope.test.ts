@@ -70,7 +70,7 @@ describe('Errors', () => {
   });
 });
 
-/** Provokes one error of each kind that a caller can cause. */
+/** Provokes errors of several kinds that a caller can cause. */
 async function provokeErrors({
   root,
   anonymous,
@@ -115,7 +115,7 @@ describe('Clients that always expect HTTP 200', () => {
   });
 });
 
-test('with BANYAN_ERROR_STATUS=200 every error is HTTP 200 with the status in code', async () => {
+test('with BANYAN_ERROR_STATUS=200 errors in an envelope are HTTP 200 with the status in code', async () => {
   const { anonymous, root } = always200;
   const failures: [number, string, ReturnType<typeof root.get>][] = [
     [404, 'PATH_NOT_FOUND', anonymous.get('/nope')],

@@ -175,7 +175,7 @@ for (const { name, path, idField, create, body, bulk, list } of resources) {
       assert.deepEqual(await shown(String(ids[1]), `?asOf=${asOf}`), { source, externalId: '2' });
     });
 
-    test('is recorded by the ledger, and restored by a revert unless another record has taken it', async () => {
+    test('is recorded in the audit log, and restored by a revert unless another record has taken it', async () => {
       const [wanted, other] = [newExternalId(), newExternalId()];
       const id = await create(admin, wanted);
       expectOk(await put(id, other));

@@ -73,7 +73,7 @@ test('recent counters are kept', async () => {
   assert.deepEqual([response.status, response.data.reason], [429, 'TOO_MANY_LOGINS']);
 });
 
-test('a failed login stores the user name only in the ledger, and only if an account has that name', async () => {
+test('a failed login stores the user name only in the audit log, and only if an account has that name', async () => {
   const admin = await service.createTenant();
   const typed = 'MySecretPassword';
   await logIn(admin.tenantId, typed, '127.0.5.2');

@@ -82,7 +82,7 @@ test('operations on the caller’s own account reject API keys', async () => {
   for (const response of await Promise.all(calls)) expectError(response, 403, 'USERS_ONLY');
 });
 
-test('the ledger and createBy name the key in a form that no user name can imitate', async () => {
+test('the audit log and createBy name the key in a form that no user name can imitate', async () => {
   const { client, keyId } = await createKey({ keyName: 'importer', permissions: ['dept:write', 'dept:read'] });
   const by = `key ${keyId}: importer`;
   const dept = await client.createDepartment();

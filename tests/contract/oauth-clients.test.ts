@@ -8,7 +8,7 @@ import { type ApiResponse, Client, shareService, startService } from '../support
 import { captureQueries, type Query } from '../support/statements.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** POST /auth/token with the grant client_credentials: with oauth4webapi, a client that is not ours, and by hand. */
+/** POST /auth/token with the grant client_credentials: with oauth4webapi (a third-party client) and by hand. */
 
 const service = await shareService();
 const admin = await service.createTenant();
@@ -73,7 +73,7 @@ test('oauth4webapi refreshes the session of a user, and reports reuse as invalid
   await assert.rejects(refresh, { error: 'invalid_grant', status: 400 });
 });
 
-test('oauth4webapi reads the error and the challenge of a wrong secret', async () => {
+test('oauth4webapi gets a challenge for a key that was sent with another client id', async () => {
   const server = await discover();
   const client = { client_id: '1' };
   const { key } = await createKey(admin, { permissions: ['dept:read'] });
@@ -98,7 +98,7 @@ test('another service verifies the token of a key with jose and the published ke
   assert.deepEqual([sub, client_id, tenant_id, payload.scope, sid], [keyId, keyId, admin.tenantId, scope, undefined]);
 });
 
-test('the scope is a part of the permissions of the key, otherwise invalid_scope', async () => {
+test('a scope beyond the permissions of the key is rejected with invalid_scope', async () => {
   const { keyId, key } = await createKey(admin, { permissions: ['dept:read', 'dept:write'] });
   for (const scope of ['user:read', 'dept:read user:read', 'dept:read  dept:write', 'DEPT:READ', 'key:write', '*']) {
     assert.equal(errorOf(await token({ scope }, basic(keyId, key))), '400 invalid_scope', scope);
@@ -219,7 +219,7 @@ test('requestsPerMinute counts the tokens that a key requests', async () => {
   assert.ok(Number(limited.headers['retry-after']) > 0);
 });
 
-test('an invalid key costs no statement, and one with a valid checksum costs one', async () => {
+test('a key with an invalid checksum causes no database query, and one with a valid checksum causes one query', async () => {
   const queries: Query[] = [];
   // No background work sends statements while they are counted.
   const timing = { sealMs: 600_000, webhookPollMs: 600_000, noticeMs: 600_000 };

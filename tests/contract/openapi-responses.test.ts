@@ -290,7 +290,7 @@ test('every operation returns authentication, path and body errors as documented
         [403, ended],
         [403, notStarted],
       ];
-      // An operation with a body validates the body before it reads whether the caller is active.
+      // An operation with a body validates the body before it checks whether the caller is active.
       const rejected = sample(inactive, 3, n);
       if (!body) failures.push(...rejected.map(([status, client]): [number, Client, Sent] => [status, client, at]));
     }

@@ -20,7 +20,7 @@ const service = await startService();
 const { root } = service;
 const admin = await service.createTenant();
 
-/** The fields of a record that a write does not set by itself. */
+/** The fields of a record without updateBy and updateTime, which every write sets. */
 const contents = ({ updateBy: _, updateTime: __, ...fields }: Record<string, unknown>) => fields;
 
 describe('A patch of a department', () => {

@@ -8,7 +8,10 @@ import { type Client, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 import { consume, dataOf, put, QUOTAS } from './quotas.ts';
 
-/** The cost of sums in rows: it depends on the number of days, callers and tenants, not on the number of uses. */
+/**
+ * The cost of sums of uses, in rows that are read: it depends on the number of days, callers and tenants, not on the number of
+ * uses.
+ */
 
 const NOW = new Date('2027-06-30T12:00:00+08:00');
 const DAYS = 40;

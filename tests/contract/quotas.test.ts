@@ -127,7 +127,7 @@ describe('consume', () => {
 });
 
 describe('PUT', () => {
-  test('administrators above create and replace quotas, which the ledger records', async () => {
+  test('administrators above create and replace quotas, which is recorded in the audit log', async () => {
     const admin = await service.createTenant();
     const below = await service.createTenant({}, admin);
     expectError(await admin.put(`${QUOTAS}/calls`, { total: 5 }), 403, 'OWN_TENANT');
@@ -205,7 +205,7 @@ describe('PUT', () => {
     expectOk(await root.patch(`${TENANTS}/${admin.id}`, { quotaBo: { riskReport: 10, riskReportUsed: 8 } }));
     expected.push('calls 80 10', 'calls 100 10', 'riskReport 80 10');
     assert.deepEqual(await notices(), expected);
-    // Setting the used amount is recorded in the ledger, even if the same amount was set before.
+    // Setting the used amount is recorded in the audit log, even if the same amount was set before.
     const changes = async () =>
       (await read(root, `/system/change-api/list?resource=tenant&resourceId=${admin.id}&limit=100`)).rows.length;
     const before = await changes();

@@ -36,7 +36,7 @@ test('creations, updates, moves and deletions in a tenant below can be reverted 
     assert.notEqual(await treeOf(low), before, name);
     expectOk(await top.post(`${CHANGES}/${change}/revert${inLow}`));
     assert.equal(await treeOf(low), before, name);
-    // The ledger of the changed tenant names the caller and the caller's tenant.
+    // The audit log of the changed tenant names the caller and the caller's tenant.
     const { data } = await low.get(`${CHANGES}/list?below=false&limit=1`);
     assert.deepEqual([data.rows[0].by, data.rows[0].byTenantId], ['boss', top.tenantId], name);
   }

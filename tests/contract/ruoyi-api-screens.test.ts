@@ -33,7 +33,7 @@ test('the screens get their dictionaries and parameters', async () => {
   expectNotOffered(await plusUi(admin, 'GET', '/system/config/configKey/x'), '/system/config/configKey/x');
 });
 
-test('the screen of departments lists, creates, moves and deletes', async () => {
+test('the departments screen lists, creates and updates departments, and shows why a move or a deletion is rejected', async () => {
   const company = await admin.createDepartment({ deptName: '总部', orderNum: 1 });
   const form = { parentId: Number(company), deptName: '研发部', orderNum: 2, phone: '13800000000', status: '0' };
   dataOf(await plusUi(admin, 'POST', '/system/dept', form));

@@ -65,7 +65,7 @@ test('calls that are not offered say so, in both languages, whatever their body'
   expectFailure(await plusUi(anonymous, 'GET', '/system/role/list'), 401, 'NO_TOKEN');
 });
 
-test('writes are idempotent and recorded in the ledger like our own', async () => {
+test('writes are idempotent and recorded in the history like our own', async () => {
   const key = { 'idempotency-key': 'ruoyi-1' };
   const create = () => plusUi(root, 'POST', '/system/dept', { deptName: '一次', orderNum: 0 }, key);
   dataOf(await create());
@@ -80,7 +80,7 @@ test('writes are idempotent and recorded in the ledger like our own', async () =
   );
 });
 
-test('the limits of a tenant count calls of the adapter too', async () => {
+test('responses of the adapter state the rate limit of the tenant', async () => {
   const { headers } = await plusUi(admin, 'GET', '/system/dept/list');
   assert.equal(headers['ratelimit-policy'], '"tenant";q=500000;w=5');
 });

@@ -178,7 +178,7 @@ describe('permissions', () => {
   });
 });
 
-test('pinyin followed by a digit finds its names among many that have the same syllables and digits', async () => {
+test('pinyin followed by a digit finds the matching name among many with the same syllables and digits', async () => {
   const client = await service.createTenant();
   // More than the candidates that a search reads.
   const names = [...Array.from({ length: 600 }, (_, n) => `装配${n + 1}0号`), '装配0号'];

@@ -57,7 +57,7 @@ test('an access token is rejected once it has expired', async () => {
   assert.equal(await whoami(root), '401 TOKEN_EXPIRED');
 });
 
-test('a refresh token is valid for 7 days after its last use', async () => {
+test('a session expires 7 days after its login or last refresh', async () => {
   const user = await createUser();
   const remainingDays = async () => {
     const [row] = await service.superuser<[{ days: number }]>`

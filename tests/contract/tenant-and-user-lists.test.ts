@@ -182,7 +182,7 @@ describe('GET /system/user-api/list', () => {
     for (const row of rows) assert.deepEqual(row, await read(admin, `${USERS}/${row.userId}`));
   });
 
-  test('tenantId lists the users of the own tenant or of one below, and no other', async () => {
+  test('tenantId lists the users of the tenant of the caller or of one below, and no other', async () => {
     const admin = await service.createTenant();
     const child = await service.createTenant({}, admin);
     const grandchild = await service.createTenant({}, child);

@@ -102,7 +102,7 @@ describe('Tree of tenants', () => {
     expectInvalid(await top.get(`${TENANTS}/tree?rootId=x`), 'rootId');
   });
 
-  test('a root that is not below the caller, deleted or unknown is not found, and members have no tree', async () => {
+  test('a root that is deleted, unknown or not below the caller is not found, and members have no tree', async () => {
     for (const rootId of [top.id, b.id, deleted.id, '7777777777777777771', '9999999999999999999']) {
       expectError(await a.get(`${TENANTS}/tree?rootId=${rootId}`), 404, 'TENANT_NOT_FOUND');
     }

@@ -228,7 +228,7 @@ describe('quotaBo', () => {
   const four = ['riskReportUsed', 'zr', 'credit', 'pf'];
   const storedQuotas = async (id: string) => (await superuser`select quotas from tenants where id = ${id}`)[0]?.quotas;
 
-  test('all ten quotas are stored, and a read returns exactly the six total quotas', async () => {
+  test('all ten quotas are stored, and a read returns exactly the six quotas that are totals', async () => {
     const ten = Object.fromEntries([...six, ...four].map((key, index) => [key, index + 1]));
     const id = await createTenant({ quotaBo: { ...ten, more: 11 } });
     assert.deepEqual(await storedQuotas(id), ten);

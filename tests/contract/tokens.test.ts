@@ -115,7 +115,7 @@ test('a missing token returns NO_TOKEN and the message that front ends expect', 
   assert.deepEqual([empty.status, empty.data.reason], [401, 'NO_TOKEN']);
 });
 
-test('an access token contains only the caller, the session and its validity', async () => {
+test('an access token contains only its issuer, audience, id and validity, the caller, the tenant and the session', async () => {
   const { iat = 0, exp, jti, sid, ...claims } = decodeJwt(validToken);
   assert.equal(exp, iat + 1800);
   for (const id of [jti, sid]) assert.match(String(id), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);

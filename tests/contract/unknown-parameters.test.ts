@@ -65,7 +65,7 @@ test('every operation except the eight of RuoYi rejects unknown parameters, and 
   );
 });
 
-test('the eight operations of RuoYi ignore unknown parameters', async () => {
+test('reads, updates and deletions of the RuoYi interface ignore unknown parameters', async () => {
   const { root } = service;
   const child = await service.createTenant();
   const deptId = await root.createDepartment({ deptName: '总部' });

@@ -55,7 +55,7 @@ await setCreation([2, 3], '2020-01-01T00:00:01Z');
 /** Sets when these users were created. */
 async function setCreation(at: number[], time: string): Promise<void> {
   await service.superuser.begin(async (tx) => {
-    // Triggers would write the ledger, which this test does not need.
+    // Triggers would record changes, which this test does not need.
     await tx`set local session_replication_role = replica`;
     await tx`
       update users set create_time = ${time}::text::timestamptz
@@ -133,7 +133,7 @@ describe('cursor', () => {
     }
   });
 
-  test('users that exist all the time are listed exactly once while others are created and deleted', async () => {
+  test('users that exist throughout are listed exactly once while others are created and deleted', async () => {
     const tenant = await service.createTenant();
     const kept: string[] = [];
     for (let n = 0; n < 6; n++)

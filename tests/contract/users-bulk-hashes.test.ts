@@ -45,7 +45,7 @@ describe('Imported password hashes', () => {
       assert.match(replaced, /^\$argon2id\$v=19\$/);
       await service.logIn('000000', userName);
       assert.equal(await hashOf(id), replaced);
-      assert.equal(await changesOf(id), changes, 'the ledger records no change of the password');
+      assert.equal(await changesOf(id), changes, 'the audit log records no password change');
     });
   }
 

@@ -121,7 +121,7 @@ describe('Progress of a bulk creation', () => {
     assert.deepEqual(await storedState(service), before);
   });
 
-  test('a tenant has at most 20,000 users in progress, and a failed hash ends a request', async () => {
+  test('at most 20,000 users of a tenant are being created at a time, and a failed hash ends a request', async () => {
     const password = 'held until another request was rejected';
     const hold = holdHashes(password, { fails: true });
     const rows = (name: string) => Array.from({ length: 10_000 }, (_, n) => row(`${name}${n}`, { password }));

@@ -60,7 +60,7 @@ function createFileSizeLimit(dataDir: string): Disk {
     for (const pid of processesIn(dataDir)) {
       const args = [`--fsize=${bytes}:`, '--pid', `${pid}`];
       const { status, error, stderr } = spawnSync('prlimit', args, { encoding: 'utf8', ...as });
-      // The process has ended meanwhile, as those of a PostgreSQL that is being restarted do.
+      // The process has ended meanwhile, as processes do when PostgreSQL is being restarted.
       if (status !== 0 && !fs.existsSync(`/proc/${pid}`)) continue;
       assert.equal(
         status,
@@ -70,7 +70,7 @@ function createFileSizeLimit(dataDir: string): Disk {
       );
     }
   };
-  // A WAL segment has 16 megabytes.
+  // A WAL segment is 16 megabytes.
   const fill = (what: 'tables' | 'wal') => limit((what === 'tables' ? 17 : 2) * MEGABYTE);
   return { method: 'a file size limit', dataDir, fill, free: () => limit('unlimited') };
 }

@@ -14,7 +14,7 @@ const connectionTiming = isLong
   ? { ...defaultConnectionTiming, waitMs: 10_000 }
   : { hostMs: 5_000, checkMs: 500, waitMs: 5_000 };
 
-test('a service whose DATABASE_URL lists the standby first uses the primary, and after a failover not the former one', async () => {
+test('a service uses the primary even if DATABASE_URL lists the standby first, and after a failover not the former primary', async () => {
   const { primary, standby, url } = await startReplication();
   const [first, second] = [primary, standby].map(({ port }) => `127.0.0.1:${port}`) as [string, string];
   const {

@@ -116,7 +116,7 @@ test('two tenants with many requests on locked rows do not block a third tenant'
   for (const response of await Promise.all(queued.updates)) assert.equal(response.code, 200, response.text);
 });
 
-test('anonymous requests do not use the share of a tenant that they name, and do not make it active', async () => {
+test('anonymous requests do not use the connections of a tenant that they name, and do not count as activity of that tenant', async () => {
   const { admin } = await createTenant();
   const { tenantId = '', refreshToken = '' } = admin;
   const sessionId = refreshToken.split('.')[1] ?? '';

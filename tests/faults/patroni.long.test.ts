@@ -52,7 +52,7 @@ async function losePrimaries(t: TestContext) {
         const more = acknowledged - (goals[n]?.expected ?? 0) + 20;
         return `${name}: ${more} more, ${JSON.stringify(tally.counts)} ${faults.slice(0, 3)}`;
       });
-      throw new Error(`Not each writer writes: ${missing.join('; ')}`, { cause });
+      throw new Error(`Not every writer writes: ${missing.join('; ')}`, { cause });
     });
   };
   await everyWriterWrites();

@@ -120,7 +120,7 @@ test('a file may take longer than other requests to arrive', async () => {
   const node = await startNode(database, { timing: { requestCheckMs: 50 } });
   const { socket, received, sendRest } = await sendPartOfFile(node, 'apply');
   await waitFor('the file is arriving', () => isUploading(socket));
-  // A request without a file that begins later exceeds the limit of Node.js.
+  // A request that begins later and has no file exceeds the limit of Node.js.
   const other = await sendPart(node, DEPTS, { 'content-type': 'application/json' }, Buffer.from('{"deptName":"late"}'));
   const { headersTimeout, requestTimeout } = node.app.server;
   Object.assign(node.app.server, { headersTimeout: 1, requestTimeout: 1 });

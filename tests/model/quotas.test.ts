@@ -137,7 +137,7 @@ test('random uses, reservations and refunds of a pool are counted as in a model'
     const quota = `calls${++round}`;
     const model = new Model([20, 12]);
     time = model.now;
-    const child = await createChild(top);
+    const child = await getChild(top);
     const clients = [top, child] as const;
     const put = async (at: number, total: number) =>
       expectOk(
@@ -168,7 +168,7 @@ test('random uses, reservations and refunds of a pool are counted as in a model'
   });
   await fc.assert(property, { seed: firstSeed, numRuns: scale(2, 60), endOnFailure: true });
   report(t, { seed: firstSeed, ...tally.counts });
-  // A few sequences of another seed may not reach all of them.
+  // A few sequences of another seed may not have all of the outcomes below.
   if (!isLong && firstSeed !== 1) return;
   for (const outcome of [
     'consume done',
@@ -195,7 +195,7 @@ async function expectUsage(model: Model, clients: readonly [Client, Client], quo
 }
 
 let child: (Client & { id: string }) | undefined;
-async function createChild(top: Client): Promise<Client> {
+async function getChild(top: Client): Promise<Client> {
   child ??= await service.createTenant({}, top);
   assert.ok((await root.get(`${TENANTS}/${child.id}`)).code === 200);
   return child;

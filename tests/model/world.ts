@@ -83,7 +83,7 @@ export class World {
         await tx`set local session_replication_role = replica`;
         await tx`select saved.restore(${this.codes})`;
       });
-    // The service seals changes in the background and locks rows in another order, so that a deadlock may end the restoration.
+    // The service seals changes in the background and locks rows in another order, so a deadlock may end the restoration.
     await waitFor('the world is restored', () =>
       restore().then(
         () => true,

@@ -42,8 +42,8 @@ async function examine(environment: Record<string, string> = { DATABASE_URL: dat
 const setAge = (seconds: number) =>
   superuser`update banyan.changes set time = clock_timestamp() - ${seconds} * interval '1 second'`;
 /** Gives all changes a time in the future: nobody seals them, and on a slow machine they would become too old. */
-const setRecent = () => setAge(-86_400);
-await setRecent();
+const setInFuture = () => setAge(-86_400);
+await setInFuture();
 
 test('a healthy database has one line for each check', async () => {
   const { status, lines, problems, others } = await examine();
@@ -103,7 +103,7 @@ test('tables of another version are found', async () => {
 });
 
 test('changes that nobody seals are found', async () => {
-  after(setRecent);
+  after(setInFuture);
   await setAge(3_600);
   const { others } = await examine();
   const [{ age }] = await superuser<[{ age: number }]>`

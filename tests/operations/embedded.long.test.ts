@@ -70,8 +70,10 @@ test('npm start works in a folder that only its owner can enter, with a deeply n
   assert.ok(processesIn(dataDir).length > 0);
   assert.equal(fs.statSync(dataDir).mode & 0o777, 0o700);
   // PostgreSQL's user could not read the files that the service needs later.
-  const staysRoot = /The service keeps running as root: user \d+ cannot read (\S+)\. Install/.exec(run.stderr)?.[1];
-  assert.equal(staysRoot, process.getuid?.() === 0 ? path.dirname(root) : undefined, run.stderr);
+  const unreadableFolder = /The service keeps running as root: user \d+ cannot read (\S+)\. Install/.exec(
+    run.stderr,
+  )?.[1];
+  assert.equal(unreadableFolder, process.getuid?.() === 0 ? path.dirname(root) : undefined, run.stderr);
   // Signal npm and the service, as a terminal does.
   process.kill(-Number(run.child.pid), 'SIGINT');
   await run.ended;

@@ -16,8 +16,8 @@ const sizeOfLedger = async (): Promise<number> => {
   return row.size;
 };
 
-/** Texts that cannot be compressed. */
 const RULES = ['modelZr', 'modelPf', 'modelEd', 'catalogZr', 'catalogPf', 'catalogEd', 'catalogRw'];
+/** Rules with random texts, which can hardly be compressed. */
 const largeRules = () => Object.fromEntries(RULES.map((key) => [key, randomBytes(49_000).toString('base64')]));
 
 /**

@@ -41,7 +41,7 @@ const errorsOf = async (tenantId: string, options: VerifyOptions = {}) => {
   return errors.filter((error) => error.startsWith(`Tenant ${tenantId}: `)).map((error) => error.slice(15));
 };
 
-test('records that were changed, inserted or removed without a change are found', async () => {
+test('records that were altered, inserted or removed without a row in the ledger are found', async () => {
   const { tenantId, id, admin } = await createChanges();
   assert.deepEqual(await errorsOf(tenantId), []);
   await tamper(async (tx) => {

@@ -40,7 +40,7 @@ await superuser.end();
 // A clean stop archives the last segment too.
 await server.stop();
 
-test('a restore ends at the given second of the archive, also if the archive of the ledger was emptied before', async () => {
+test('a restore from the WAL archive ends at the given second, even if the archive of the ledger was emptied before', async () => {
   const target = newDataFolder();
   const { status, stderr } = await callTool('restore', target, ['--from', folder, '--until', until], environment);
   assert.equal(status, 0, stderr);

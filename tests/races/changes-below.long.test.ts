@@ -78,8 +78,8 @@ test('subscribers receive changes of 8 tenants once and in order while 16 client
     const { pick, below } = seededRandom(firstSeed + n);
     const { top, codes, writers } = await createSubtree(pick);
     const receiver = await Receiver.start();
-    const platform = new Client(await service.base, top.token);
-    await platform.create('/system/webhook-api', { url: receiver.url, kinds: ['department.*'], below: true });
+    const topAdmin = new Client(await service.base, top.token);
+    await topAdmin.create('/system/webhook-api', { url: receiver.url, kinds: ['department.*'], below: true });
     const [{ from }] = await superuser<[{ from: number }]>`select position as from from banyan.change_order`;
     const subscribers = (['polling', 'events'] as const).map((transport) => {
       const file = path.join(folder, '..', `received ${n} ${transport}`);

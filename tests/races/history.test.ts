@@ -90,7 +90,7 @@ test('repeated reads as of one moment are equal during concurrent writes', async
   report(t, { reads: first.length });
 });
 
-test('a tree that is larger than what is built in memory is returned as of a past moment', async () => {
+test('a tree that is too large to be built in memory is returned as of a past moment', async () => {
   const admin = await service.createTenant();
   const count = scale(10_100, 100_000);
   await dropSearchIndexes(superuser);

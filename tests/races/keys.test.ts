@@ -42,7 +42,7 @@ test('a creation that is sent several times at the same moment with one Idempote
   assert.equal((await admin.get(`${KEYS}/list`)).data.total, 1);
 });
 
-test('a key that is revoked on one node is rejected by the next request on another', async () => {
+test('a key that is disabled or deleted on one node is rejected on another from the next request on', async () => {
   const admin = await service.createTenant();
   const dept = await admin.createDepartment();
   const { keyId, key } = (await admin.post(KEYS, body)).data;

@@ -242,7 +242,7 @@ test('at the limit of connections those of a trusted proxy are kept, because man
   assert.ok(ofProxy.every(({ closed }) => !closed));
 });
 
-test('reads of one tenant that are slow in the database leave connections to the reads of others', async () => {
+test('reads of one tenant that are slow in the database leave connections for the reads of others', async () => {
   const slow = await whileLocked(async () => {
     const waiting = Array.from({ length: 50 }, () => noisy.get('/system/dept-api/list'));
     const lockWaits = () => countLockWaits(service.owner);

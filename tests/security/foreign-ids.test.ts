@@ -160,8 +160,8 @@ async function createAnother(kind: Kind): Promise<string> {
 
 test('every operation that takes an id is covered here or excluded explicitly', async () => {
   const covered = new Set(calls.map(({ what }) => what.split(' ').slice(0, 2).join(' ')));
-  // These paths take no id, or other tests cover it: tests/security/cross-tenant-calls has the ids of sessions and changes, and
-  // of the user of an entitlement; tests/contract/changes.test.ts reads the changes of a tenant by its code.
+  // These paths take no id, or one that other tests cover: tests/security/cross-tenant-calls has the ids of sessions and changes,
+  // and of the user of an entitlement; tests/contract/changes.test.ts reads the changes of a tenant by its code.
   const excludedPaths = [
     '/auth/',
     '/health/',

@@ -135,7 +135,7 @@ test('a cross-site form, which a browser sends without a preflight, is rejected'
   }
 });
 
-test('pages of a configured origin can call the service and read responses, those of other origins cannot', async () => {
+test('pages of a configured origin can call the service and read responses, but those of other origins cannot', async () => {
   const allowed = 'https://console.example';
   const corsService = await startService({ BANYAN_CORS_ORIGINS: `http://localhost:5173, ${allowed}` });
   const preflight = (from: string) =>

@@ -8,7 +8,10 @@ import { CHEAP_HASH } from '../support/database.ts';
 import { outcomeOf } from '../support/expect.ts';
 import { PASSWORD, shareService } from '../support/service.ts';
 
-/** With an Idempotency-Key, passwords are hashed slowly. Nobody may use that to keep the service busy. */
+/**
+ * A request with an Idempotency-Key has its passwords hashed once more, slowly, for the stored fingerprint. Nobody may use that
+ * to keep the service busy.
+ */
 
 const service = await shareService();
 const admin = await service.createTenant();

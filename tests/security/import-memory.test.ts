@@ -7,7 +7,7 @@ import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
 import { csv, importFile, xlsx } from '../support/import.ts';
 import { shareService } from '../support/service.ts';
 
-/** Small files that need much memory or time. */
+/** Small files that need a lot of memory or time. */
 
 const service = await shareService();
 const tenant = await service.createTenant();
@@ -141,7 +141,7 @@ test('a file whose paths name too many departments is rejected', async () => {
   assert.match(msg, /300000/);
 });
 
-test('a long cell is no header, so errors do not repeat it', async () => {
+test('a cell that is too long is not treated as a header, so errors do not repeat it', async () => {
   const rows = Array.from({ length: 100 }, (_, n) => [`d${n}`, 'x']);
   for (const [header, errors] of [
     ['状态*', 100],

@@ -8,7 +8,7 @@ import { captureQueries, type Query } from '../support/statements.ts';
 
 /** API keys that were refused: the user of a key that was disabled or deleted may go on sending requests. */
 
-test('a refused key is rejected before the operation sends a statement, and does not make the tenant active', async () => {
+test('a request with a disabled key is rejected before the operation sends a statement, and does not make the tenant active', async () => {
   const queries: Query[] = [];
   const active: string[] = [];
   const wrapDatabase = (db: Database) => {

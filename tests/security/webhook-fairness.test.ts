@@ -26,7 +26,7 @@ test('at each level of the tree a subtree leaves slots for its siblings', () => 
   assert.ok(ofSubtree <= 86, `${ofSubtree} slots of one subtree`);
   assert.ok(slots.fullSubtrees().length > 0);
   for (const code of ['b', 'c', 'd']) assert.ok(takeAll(code) > 0, code);
-  assert.ok(slots.take(['000000']), 'the platform itself');
+  assert.ok(slots.take(['000000']), 'the root tenant itself');
   release?.();
   assert.ok(slots.take(['000000', 'e']));
   // However deep it is, a tenant that is alone gets a slot.

@@ -1,4 +1,5 @@
-// Only with test:long: a certificate is trusted only by a new process, which takes seconds to start; webhook-addresses.test.ts covers a receiver whose certificate is not trusted.
+// Only with test:long: a process reads additional trusted certificates only when it starts, which takes seconds;
+// webhook-addresses.test.ts covers a receiver whose certificate is not trusted.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

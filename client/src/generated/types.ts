@@ -705,7 +705,7 @@ export type AuditEntry = Change & {
   byUserId: IdOrNull;
   byKeyId: IdOrNull;
   /**
-   * Tenant of that caller: the same or an ancestor; null: no longer visible, or a notice
+   * Tenant of that caller: the same or an ancestor; null: no longer visible, the service or the operator
    */
   byTenantId: string | null;
   /**
@@ -952,7 +952,7 @@ export type ImportPreview = {
   }>;
   hasHeader: boolean;
   /**
-   * Rows with errors, then others, at most 500, in the order of the file
+   * At most 500 rows in the order of the file; those with errors are chosen first
    */
   table: Array<{
     row: number;
@@ -3383,7 +3383,7 @@ export type ListChangesData = {
      */
     tenantId?: string;
     /**
-     * Also changes of descendant tenants, if there are no more than 1,000: otherwise send `tenantId`.
+     * Also changes of descendant tenants, if there are fewer than 1,000: otherwise send `tenantId`.
      */
     below?: boolean;
     /**

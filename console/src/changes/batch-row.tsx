@@ -140,8 +140,10 @@ function useDescription(): (counts: readonly Count[]) => string {
     quota: t.quotas,
     notice: t.notices,
   };
-  return (counts) =>
-    formatList(
-      counts.map(({ resource, action, count }) => t.actionOf(getActionLabel(labels, action), nouns[resource](count))),
-    );
+  const describe = ({ resource, action, count }: Count) => {
+    if (action === 'password changed') return t.passwordsChanged(count);
+    if (action === 'secret changed') return t.secretsRotated(count);
+    return t.actionOf(getActionLabel(labels, action), nouns[resource](count));
+  };
+  return (counts) => formatList(counts.map(describe));
 }

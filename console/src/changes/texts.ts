@@ -44,6 +44,8 @@ export const changesTexts = defineTexts({
     including: (name: string) => `${name} 等`,
     moreInBatch: (count: number) => `以及另外 ${count} 项变更`,
     actionOf: (action: string, records: string) => `${action} ${records}`,
+    passwordsChanged: (count: number) => `修改 ${count} 名用户的密码`,
+    secretsRotated: (count: number) => `轮换 ${count} 项的密钥`,
     departments: (count: number) => `${count} 个部门`,
     users: (count: number) => `${count} 名用户`,
     tenants: (count: number) => `${count} 个租户`,
@@ -97,6 +99,10 @@ export const changesTexts = defineTexts({
     including: (name: string) => `${name} and others`,
     moreInBatch: (count: number) => `and ${count} more ${count === 1 ? 'change' : 'changes'}`,
     actionOf: (action: string, records: string) => `${records} ${action.toLowerCase()}`,
+    passwordsChanged: (count: number) =>
+      count === 1 ? 'password of 1 user changed' : `passwords of ${count} users changed`,
+    secretsRotated: (count: number) =>
+      count === 1 ? 'secret of 1 record rotated' : `secrets of ${count} records rotated`,
     departments: (count: number) => `${count} ${count === 1 ? 'department' : 'departments'}`,
     users: (count: number) => `${count} ${count === 1 ? 'user' : 'users'}`,
     tenants: (count: number) => `${count} ${count === 1 ? 'tenant' : 'tenants'}`,

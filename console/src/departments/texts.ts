@@ -149,7 +149,7 @@ export const departmentsTexts = defineTexts({
     none: 'No departments yet',
     noneForAdministrators: 'No departments yet. Start with a top-level one, such as the head office.',
     back: 'Back to the department tree',
-    goToParent: (name: string) => `Go to the parent department “${name}”`,
+    goToParent: (name: string) => `Go to “${name}”`,
     path: 'Path',
     hiddenLevels: (count: number) => `${count} levels hidden`,
     create: 'New top-level department',
@@ -222,7 +222,7 @@ export const departmentsTexts = defineTexts({
     hasChildren: (direct: string, all: number) =>
       all === 1
         ? `It has a child department (${direct}).`
-        : `It has child departments (${direct}). There are ${all} departments under it in total.`,
+        : `Child departments: ${direct}. There are ${all} departments under it in total.`,
     hasChildrenHint:
       'Move them first, or delete them together with this department. You can revert the deletion under Changes.',
     showChildren: 'Show child departments',

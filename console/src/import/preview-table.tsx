@@ -7,7 +7,7 @@ import { importTexts } from './texts.ts';
 
 type Row = ImportPreview['table'][number];
 
-/** The rows of the file. The result lists all errors of a row, and each is repeated in the cell that has it. */
+/** The rows of the file. The result column lists all errors of a row, and each is repeated in its cell. */
 export function PreviewTable({ preview }: { preview: ImportPreview }) {
   const t = useTexts(importTexts);
   const table = useRef<TableRef>(null);

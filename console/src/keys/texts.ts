@@ -241,7 +241,7 @@ export const permissionHintTexts = defineTexts({
     changes: 'Changes and integration',
     other: 'Other',
     'dept:read': 'Read departments and their tree, including at a past point in time',
-    'dept:write': 'Create, update, move, sort, delete and restore departments',
+    'dept:write': 'Create, update, move, reorder, delete and restore departments',
     'user:read': 'Read users and their departments, without passwords',
     'user:write': 'Create, update, disable, delete and restore users, and reset passwords',
     'tenant:read': 'Read the tenant and its child tenants',

@@ -3,7 +3,7 @@ import { defineTexts } from '../language.ts';
 export const personTexts = defineTexts({
   zh: {
     title: '用户',
-    back: '返回人员',
+    back: '返回人员列表',
     backToDepartment: '返回部门',
     userName: '用户名',
     position: '职务',

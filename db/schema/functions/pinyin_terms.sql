@@ -10,7 +10,7 @@ declare
   beginning text;
   variants text[];
   ending text := '';           -- the first letters since then
-  previous text := '';         -- the first letters of the character before, one for each reading
+  previous text := '';         -- the first letters of the readings of the character before, each once
   initials text;
   character text;
   letter text;

@@ -8,7 +8,8 @@ declare
   batch bigint;
   change_time timestamptz;
 begin
-  -- An update that matched no row is not a write. The batch gets its time with a later one, after waiting for its locks.
+  -- An update that matched no row is not a write. The batch gets its time from the first write that follows, which then holds its
+  -- locks.
   if not exists (select from new_rows) then return null; end if;
   batch := batch_id();
   change_time := batch_time();

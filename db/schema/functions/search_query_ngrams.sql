@@ -1,4 +1,4 @@
--- Returns the n-grams to look for: the pairs, which imply the single characters and occur in fewer texts.
+-- Returns the n-grams to look for: the pairs, which imply the single characters and occur in fewer texts, or a single character.
 create or replace function search_query_ngrams(prefix text, part text) returns bigint[]
   language sql immutable parallel safe as $$
   select coalesce(array_agg(hashtextextended(prefix || substr(lower(part), n, 2), 0)), '{}')

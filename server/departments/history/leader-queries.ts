@@ -10,7 +10,7 @@ export interface WantedName {
   time: PointInTime;
 }
 
-/** Reads the names of users as they were at given times; null: deleted. Users without a change until then are left out. */
+/** Reads the names of users as they were at given times; null: deleted. Users without a change up to that time are left out. */
 export const readNamesAt = (tx: Tx, tenantId: string, wanted: readonly WantedName[]) => tx<
   { n: number; name: string | null }[]
 >`

@@ -16,7 +16,7 @@ const sortKeys = {
 } satisfies Record<Sort, unknown>;
 
 /** Whether a tenant has more departments than this, deleted ones included. */
-export const hadMoreDepartmentsThan = async (tx: Tx, tenantId: string, limit: number): Promise<boolean> => {
+export const everHadMoreDepartmentsThan = async (tx: Tx, tenantId: string, limit: number): Promise<boolean> => {
   const rows = await tx`select from departments d where d.tenant_id = ${tenantId} offset ${limit} limit 1`;
   return rows.length > 0;
 };

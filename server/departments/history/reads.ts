@@ -16,7 +16,7 @@ import type { StoredReader } from '../stored-reader.ts';
 import type { ChildrenFilter, ChildrenPage } from '../tree/schema.ts';
 import { readPathsAt } from './ancestors.ts';
 import { readLeadersAt } from './leaders.ts';
-import { hadMoreDepartmentsThan, readPage } from './list-queries.ts';
+import { everHadMoreDepartmentsThan, readPage } from './list-queries.ts';
 import { listChildrenAt as listRows } from './queries.ts';
 
 /** Without `parentId` and `underId`, a list of the past reads all departments that ever existed: more would exceed the deadline. */
@@ -83,7 +83,7 @@ export async function listDepartmentsAt(
   const search = searchOf(filter);
   await forceIndexScans(tx);
   const isUnbounded = search.parentId === null && search.underId === null;
-  if (isUnbounded && (await hadMoreDepartmentsThan(tx, tenantId, MAX_LISTED)))
+  if (isUnbounded && (await everHadMoreDepartmentsThan(tx, tenantId, MAX_LISTED)))
     throw apiError('PAST_TOO_LARGE', { limit: MAX_LISTED });
   const { total, rows } = await readPage(tx, tenantId, search, orderOf(filter), { time, ...pageOf(filter) });
   const paths = await readPathsAt(tx, tenantId, rows.map(storedParent), time);

@@ -45,7 +45,7 @@ export async function restoreDepartment(
     if (parent.status !== '0') throw apiError('PARENT_DISABLED');
   }
   const parents = new Map([...subtree].map((id) => [id, found.get(id)?.parentId ?? null]));
-  // Take this lock before external ids are entered, as creations do: in another order, both could deadlock.
+  // Take this lock before external ids are added to the unique index, as creations do: in another order, the two could deadlock.
   if (locked.some(({ externalId, deptId }) => externalId !== null && subtree.has(deptId)))
     await lockLevels(tx, tenantId);
   await markRestored(tx, tenantId, parents.set(deptId, parentId), userName).catch(rethrowAsExternalIdTaken);

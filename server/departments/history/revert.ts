@@ -39,7 +39,7 @@ export async function revertDepartments(
   for (const [parentId, changeId] of parents) {
     const parent = found.get(parentId);
     if (parent?.delFlag !== '0') throw apiError('PARENT_GONE', { parentId: Number(parentId) });
-    // A department may return to a parent that was already disabled then, but not to one that was disabled since.
+    // A department may return to a parent that was already disabled then, but not to one that has been disabled since.
     const disabledSince = parent.status !== '0' && !(await wasDisabled(tx, tenantId, parentId, changeId));
     if (disabledSince) throw apiError('PARENT_DISABLED');
   }

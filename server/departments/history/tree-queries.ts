@@ -22,7 +22,7 @@ const nodeColumns = (tx: Tx) => tx`
   ${stored.orderNum(tx)} as "orderNum", ${stored.leader(tx)} as leader, ${stored.leaderId(tx)} as "leaderId",
   ${stored.status(tx)} as status`;
 
-/** Selects all departments that a tenant ever had, at most `maxRows`, each with its latest change `c` until a time. */
+/** Selects all departments that a tenant ever had, at most `maxRows`, each with its latest change `c` up to a time. */
 export const allDepartments = (tx: Tx, tenantId: string, time: PointInTime, maxRows: number | null = null) => tx`
   (select d.dept_id as id from departments d where d.tenant_id = ${tenantId} order by d.dept_id limit ${maxRows}) candidate
   left join lateral (${latestChange(tx, tenantId, 'department', tx`candidate.id`, time)}) c on true`;

@@ -10,7 +10,7 @@ import { otherErrors } from './other.ts';
  * statuses, in the order of the table in docs/interface.md.
  *
  * The Chinese texts of NO_TOKEN, NOT_ALLOWED, DEPT_HAS_CHILDREN, DEPT_HAS_USERS, PARENT_DISABLED and ACCOUNT_LIMIT
- * are those of RuoYi, which existing front ends compare. Do not change them, not even their commas.
+ * are those of RuoYi, which existing front ends match. Do not change them, not even their commas.
  */
 export const errorCatalog = {
   ...badRequestErrors,
@@ -26,7 +26,7 @@ export type ErrorCode = keyof typeof errorCatalog;
 export const alternativeTexts = {
   ACCOUNT_LIMIT: [
     'field',
-    // The same text as in conflict.ts, because existing front ends compare it.
+    // The same text as in conflict.ts, because existing front ends match it.
     '当前租户下用户名额不足，请联系管理员',
     '{field} {accountCount} leaves no account for the first administrator. Send 1 or more, -1 for no limit, or omit username and password.',
   ],

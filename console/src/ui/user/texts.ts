@@ -188,7 +188,7 @@ export const bulkActionTexts = defineTexts({
     close: '关闭',
     stop: '停止',
     running: (done: number, all: number) => `正在处理 ${done} / ${all}`,
-    doneOf: (done: number, all: number) => (done === all ? `${all} 人全部完成` : `${all} 人中完成 ${done} 人`),
+    doneOf: (done: number, all: number) => (done === all ? `${all} 人全部完成` : `共 ${all} 人，成功 ${done} 人`),
     failedTitle: (count: number) => `${count} 人未完成`,
     isSelf: '不能对自己执行此操作',
     stopped: '已停止，未执行',
