@@ -87,12 +87,11 @@ Every response has the header \`X-Request-Id\`: quote it when you report a probl
 and those of OAuth operations has the envelope \`{code, msg, data}\`. An error has its HTTP status as \`code\`, a message in \`msg\`
 (Chinese, or English if \`Accept-Language\` prefers it; \`Content-Language\` says which), and in \`data\` a stable error code,
 \`reason\`, with its details. With \`Accept: application/problem+json\` errors are problem details (RFC 9457, schema
-\`Problem\`). The response \`default\` lists the errors that all operations share, of all statuses; the others list those of the
-operation.
+\`Problem\`). The response \`default\` lists the errors that all operations share, of all statuses.
 
 Administrators have all permissions; members have \`dept:read\`, and may manage their own account.
 
-To try operations on this page, run *POST /auth/login*, copy \`access_token\`, press *Authorize* and paste the token.
+To try operations here, run *POST /auth/login*, press *Authorize* and paste \`access_token\`.
 
 An unknown path returns 404 \`PATH_NOT_FOUND\`, an unsupported method 405 \`METHOD_NOT_ALLOWED\`.
 `;

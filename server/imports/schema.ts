@@ -67,7 +67,7 @@ export const ImportPreview = Type.Object(
         cells: Type.Record(Type.String(), Type.String(), { description: 'Texts by field' }),
         errors: Type.Array(RowError),
       }),
-      { description: 'At most 500 rows in the order of the file; those with errors are chosen first' },
+      { description: 'Up to 500 rows in file order, preferring those with errors' },
     ),
   },
   { 'x-component': 'ImportPreview' },

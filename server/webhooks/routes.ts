@@ -240,7 +240,7 @@ export function webhookRoutes(app: App, deps: Dependencies, resources: LedgerRes
         operationId: 'resendDelivery',
         summary: 'Resend a delivery',
         description:
-          'Sends it now with the same `webhook-id`. One that was delivered or failed is retried for three more days.',
+          'Sends it now with the same `webhook-id`. Unless it is pending, it is retried for three more days.',
         headers: writeHeaders,
         params: DeliveryPath,
         response: responses('authenticated', {

@@ -29,8 +29,8 @@ test('a file with errors shows them in place, and a corrected one is imported an
   );
   await page.getByText('有 1 行存在错误').waitFor();
   const wrong = page.getByRole('row', { name: /启动/ });
-  await wrong.getByRole('cell').nth(1).getByText('状态 只能是：正常、停用').waitFor();
-  await wrong.getByRole('cell').nth(3).getByText('状态 只能是：正常、停用').waitFor();
+  await wrong.getByRole('cell').nth(1).getByText('状态只能是：正常、停用').waitFor();
+  await wrong.getByRole('cell').nth(3).getByText('状态只能是：正常、停用').waitFor();
   assert.equal(await page.getByRole('region', { name: '文件内容' }).getAttribute('tabindex'), '0');
   assert.ok(await page.getByRole('button', { name: '开始导入' }).isDisabled());
   await expectAccessibleInLongRun(page);

@@ -56,7 +56,7 @@ test('only the listed settings are read', () => {
 test('folders for backups and archives are rejected with DATABASE_URL, because they are for the embedded database', () => {
   for (const name of ['BANYAN_WAL_ARCHIVE', 'BANYAN_BACKUP_FOLDER']) {
     const message = errorOf({ DATABASE_URL: 'postgres://me@host/db', [name]: '/srv/folder' });
-    assert.match(message, new RegExp(`${name} "/srv/folder": must be unset with DATABASE_URL`));
+    assert.match(message, new RegExp(`${name} "/srv/folder": must not be set if DATABASE_URL is set`));
   }
 });
 

@@ -952,7 +952,7 @@ export type ImportPreview = {
   }>;
   hasHeader: boolean;
   /**
-   * At most 500 rows in the order of the file; those with errors are chosen first
+   * Up to 500 rows in file order, preferring those with errors
    */
   table: Array<{
     row: number;

@@ -72,9 +72,11 @@ export const readSubtreeAt = (tx: Tx, tenantId: string, subtree: Subtree, time: 
   PastNode[]
 >`
   ${traverseDown(tx, tenantId, subtree, time, tx`, c.after`)}
-  select ${nodeColumns(tx)},
-    c.level = ${subtree.depth}::int is true and ${hadChildren(tx, tenantId, tx`c.id`, time)} as "hasChildren"
-  from subtree c limit ${limit}`;
+  select ${nodeColumns(tx)}, c."hasChildren" from (
+    select b.after,
+      b.level = ${subtree.depth}::int is true and ${hadChildren(tx, tenantId, tx`b.id`, time)} as "hasChildren"
+    from subtree b limit ${limit}
+  ) c`;
 
 /** Opens a cursor over the shape of a whole tree, in no particular order. Fetching it in pieces keeps every statement short. */
 export const openWholeShape = (tx: Tx, tenantId: string, time: PointInTime) => tx`
@@ -106,10 +108,12 @@ export const readRowsAfter = (
   time: PointInTime,
   { depthLimited }: { depthLimited: boolean },
 ) => tx<PastNode[]>`
-  select ${nodeColumns(tx)},
-    ${depthLimited ? hadChildren(tx, tenantId, tx`c.resource_id`, time) : tx`false`} as "hasChildren"
-  from unnest(${changeIds.map(String)}::bigint[]) wanted (id) cross join lateral (
-    select c.resource_id, c.after from changes c
-    where c.tenant_id = ${tenantId} and c.change_id >= wanted.id and c.change_id <= wanted.id
-    order by c.change_id limit 1
+  select ${nodeColumns(tx)}, c."hasChildren" from (
+    select node.after,
+      ${depthLimited ? hadChildren(tx, tenantId, tx`node.resource_id`, time) : tx`false`} as "hasChildren"
+    from unnest(${changeIds.map(String)}::bigint[]) wanted (id) cross join lateral (
+      select c.resource_id, c.after from changes c
+      where c.tenant_id = ${tenantId} and c.change_id >= wanted.id and c.change_id <= wanted.id
+      order by c.change_id limit 1
+    ) node
   ) c`;
