@@ -113,7 +113,7 @@ test('a restore refuses damaged backups, existing databases and running services
 
   const replaced = await restoreTo(dataDir, '--replace');
   assert.equal(replaced.status, 0, replaced.stderr);
-  const aside = /The former one is in (\S+)\. /.exec(replaced.stderr)?.[1] ?? '';
+  const aside = /The previous database is in (\S+)\. /.exec(replaced.stderr)?.[1] ?? '';
   assert.ok(fs.existsSync(path.join(aside, 'postgres/PG_VERSION')), replaced.stderr);
   const again = startWithoutDeadlines(dataDir);
   const names = await departmentNames(await again.admin());

@@ -122,7 +122,7 @@ test('only the first of several failed polls is logged, and only the first succe
   await waitFor('several polls have failed', () => polls > 3);
   failing = false;
   const lines = [...takeRecentLog()];
-  const successes = () => lines.filter((line) => line.includes('webhooks are dispatched again'));
+  const successes = () => lines.filter((line) => line.includes('webhook dispatching has resumed'));
   await waitFor('the next success is logged', () => {
     lines.push(...takeRecentLog());
     return successes().length > 0;
