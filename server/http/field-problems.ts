@@ -50,6 +50,7 @@ export const problems = {
     zh: '不能用于单个条目，请使用 parentRef，或与 departments 同级的 parentId',
     en: 'is not supported in an entry: use parentRef, or parentId next to departments',
   },
+  otherTenant: { zh: '必须与网址中的 tenantId 相同', en: 'must be the same as in the URL' },
   tenantCode: { zh: '必须是 6 到 18 位数字', en: 'must consist of 6 to 18 digits' },
   cursor: {
     zh: '不是该列表和排序方式的有效游标，请使用空游标重新开始',

@@ -13,10 +13,9 @@ import { ApiError, apiError } from '../http/errors.ts';
 import { type BatchedOutcome, type BatchedRequest, claimBatch } from '../idempotency/batch.ts';
 import { consumeOrReserve, type LockedQuotas, lockQuotaCounters, type QuotaRequest } from './counters.ts';
 import { readPath } from './queries.ts';
-import type { CountedUse, QuotaReservationInput, QuotaUseInput, Reservation } from './schema.ts';
+import type { CountedUse, QuotaUseInput, Reservation } from './schema.ts';
 
-type Input = QuotaUseInput & Partial<QuotaReservationInput>;
-type ConsumeOrReserveRequest = TenantRequest & FastifyRequest<{ Body: Input }>;
+type ConsumeOrReserveRequest = TenantRequest & FastifyRequest<{ Body: QuotaUseInput }>;
 type UseOrReservation = CountedUse | Reservation;
 type Outcome = BatchedOutcome<UseOrReservation>;
 
@@ -24,7 +23,9 @@ interface Queued extends BatchedRequest {
   owner: Credentials;
   /** The tenant whose quota is used: that of the caller, or one below it. */
   tenantId: string;
-  input: Input;
+  input: QuotaUseInput;
+  /** How long a reservation lasts; undefined for a use. */
+  seconds: number | undefined;
   requestedAt: number;
 }
 type Item = PendingItem<Queued, Exclude<Outcome, 'repeat'>>;
@@ -85,7 +86,7 @@ export function createQuotaUseBatcher({
       const locked = ownCounters ?? (mayAct ? await lockBelow(tx, owner.tenantId, tenantId, lockCounters) : undefined);
       const requests = pending.map(({ caller, request }) => {
         if (!locked || (isBelow && !caller.canActInDescendants)) return apiError('OTHER_TENANT');
-        return toQuotaRequest({ ...caller, tenantId }, request.input);
+        return toQuotaRequest({ ...caller, tenantId }, request);
       });
       const { results, write } = consumeOrReserve(locked ?? { tenantId, counters: [], ids: [] }, requests);
       const executed = pending.map(({ n, request }, m) => {
@@ -106,12 +107,12 @@ export function createQuotaUseBatcher({
     maxBatchSize: 100,
     onBatch: metrics?.batchObserver('quota_use'),
   });
-  return async (request: ConsumeOrReserveRequest): Promise<UseOrReservation> => {
+  return async (request: ConsumeOrReserveRequest, seconds?: number): Promise<UseOrReservation> => {
     const requestedAt = performance.now();
     const { token: owner, body: input, query } = request;
     const tenantId = namesOtherTenant(request) ? (query.tenantId as string) : owner.tenantId;
     const keyed = await readIdempotencyKey(request);
-    const queued = { owner, keyed, tenantId, input, requestedAt };
+    const queued = { owner, keyed, tenantId, input, seconds, requestedAt };
     return unwrap(await runInBatch(`${owner.tenantId} ${tenantId}`, queued), request);
   };
 }
@@ -128,10 +129,10 @@ async function lockBelow(
   return { ...locked, visible: path.slice(path.indexOf(ownTenantId)) };
 }
 
-const toQuotaRequest = (caller: Caller, { quota, amount, subject, seconds }: Input): QuotaRequest => ({
-  ...{ caller, quota, seconds },
-  amount: amount ?? 1,
-  subject: subject ?? null,
+const toQuotaRequest = (caller: Caller, { input, seconds }: Queued): QuotaRequest => ({
+  ...{ caller, quota: input.quota, seconds },
+  amount: input.amount ?? 1,
+  subject: input.subject ?? null,
 });
 
 const toOutcome = (result: UseOrReservation | ApiError) =>

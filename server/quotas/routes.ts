@@ -122,7 +122,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         }),
       },
     },
-    async (request) => ok(await consumeOrReserve(request)),
+    async (request) => ok(await consumeOrReserve(request, request.body.seconds)),
   );
 
   app.post(

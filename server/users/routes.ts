@@ -14,7 +14,7 @@ import {
 } from '../http/etag.ts';
 import { IdPath, IdsPath, TenantQuery } from '../http/fields.ts';
 import { responses } from '../http/openapi.ts';
-import { PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
+import { invalid, PATCH_TYPES, pathId, pathIds } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { asOf } from '../ledger/schema.ts';
 import { ExternalIdPath } from '../records/external-id.ts';
@@ -32,10 +32,18 @@ const path = '/system/user-api';
 const shared = { tags: ['Users'] };
 
 /** Returns the body with the tenant, which may be given in the body or in the query. */
-const withTenant = <T extends { tenantId?: string | null }>(request: { body: T; query: { tenantId?: string } }): T => ({
-  ...request.body,
-  tenantId: request.body.tenantId ?? request.query.tenantId ?? null,
-});
+function withTenant<T extends { tenantId?: string | null }>({
+  body,
+  query,
+}: {
+  body: T;
+  query: { tenantId?: string };
+}): T {
+  const tenantId = body.tenantId ?? query.tenantId ?? null;
+  // Neither is silently ignored.
+  if (query.tenantId !== undefined && query.tenantId !== tenantId) throw invalid('tenantId', 'otherTenant');
+  return { ...body, tenantId };
+}
 
 export function userRoutes(app: App, deps: Dependencies): void {
   const { db } = deps;

@@ -76,6 +76,14 @@ describe('consume', () => {
     assert.ok(at && userId);
   });
 
+  test('the field `seconds`, which only reservations have, is ignored', async () => {
+    const admin = await tenantWith('calls', { total: 100 });
+    for (const seconds of [60, null, '60', 1e12]) {
+      assert.ok(dataOf(await consume(admin, 'calls', 1, { seconds })).useId > 0);
+    }
+    assert.deepEqual(await numbersOf(admin, 'calls'), [100, 4, 0, 96]);
+  });
+
   test('an unknown quota and an invalid amount are rejected', async () => {
     const admin = await tenantWith('calls', { total: -1 });
     expectError(await consume(admin, 'unknown'), 404, 'QUOTA_NOT_FOUND', { quota: 'unknown' });

@@ -48,6 +48,22 @@ describe('Permissions', () => {
     assert.equal((await read(city, `${USERS}/${userId}`)).nickName, 'changed');
   });
 
+  test('a tenantId in the query that differs from that in the body is rejected, and nothing is written', async () => {
+    const id = await createUser(city, { nickName: 'as before' });
+    const query = `${USERS}?tenantId=${tenantId}`;
+    const other = { tenantId: north.tenantId };
+    for (const response of [
+      await north.post(query, { userName: 'nowhere', password: PASSWORD, ...other }),
+      await north.put(query, { userId: id, nickName: 'changed', ...other }),
+      await north.patch(`${USERS}/${id}?tenantId=${tenantId}`, { nickName: 'changed', ...other }),
+    ]) {
+      expectError(response, 400, 'INVALID_FIELD', { field: 'tenantId' });
+    }
+    assert.equal((await read(north, `${USERS}/list?userName=nowhere`)).total, 0);
+    assert.equal((await read(city, `${USERS}/${id}`)).nickName, 'as before');
+    expectOk(await north.put(query, { userId: id, nickName: 'changed', tenantId }));
+  });
+
   test('a user of a child tenant is not found without tenantId', async () => {
     const id = await createUser(city);
     for (const above of [north, root]) {
