@@ -34,8 +34,8 @@ export class ApiError extends Error {
     const template = String(language === 'en' ? en : zh);
     return template.replace(/\{(\w+)\}( ?)/g, (_, name, space) => {
       const value = String(translate(this.details[name] ?? '', language));
-      // Chinese has no spaces between words, only next to names such as `deptName`.
-      return language === 'zh' && /\p{Script=Han}$/u.test(value) ? value : value + space;
+      // `field` may be the header of a column. Chinese has no space after it, unlike after a name such as `deptName`.
+      return name === 'field' && language === 'zh' && /\p{Script=Han}$/u.test(value) ? value : value + space;
     });
   }
 

@@ -1,3 +1,5 @@
+import { getHeapStatistics } from 'node:v8';
+
 /** Limits of one process. `buildApp` accepts other values: tests of a limit pass a small one. */
 export const defaultLimits = {
   /** Requests in flight: as many as the process completes in half a second, but at least `min` and at most `max`. */
@@ -14,8 +16,11 @@ export const defaultLimits = {
    * yet.
    */
   arrivingBytes: 268_435_456,
-  /** Bytes of memory that the files of imports and their rows take. The largest file that is accepted takes about 600 MB. */
-  importBytes: 2_147_483_648,
+  /**
+   * Bytes of memory that the files of imports, their rows and what is to be written may take: at most half of the heap, the limit
+   * of which depends on the memory of the machine or container.
+   */
+  importBytes: Math.min(2_147_483_648, getHeapStatistics().heap_size_limit / 2),
 };
 
 export type Limits = Readonly<typeof defaultLimits>;

@@ -123,8 +123,10 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
 
 /** Finds the departments of all external ids in the file, those of parents included. */
 async function findExternalIds(tx: Tx, tenantId: string, rows: readonly DepartmentRowInput[]) {
+  const pause = createSlices();
   const wanted = new Map<string, { source: string; externalId: string }>();
   for (const { source, externalId, parentExternalId } of rows) {
+    await pause();
     for (const id of [externalId, parentExternalId]) {
       if (source !== undefined && id !== undefined) wanted.set(keyOf(source, id), { source, externalId: id });
     }

@@ -9,6 +9,9 @@ export interface CellError {
   error: ApiError;
 }
 
+/** A row can have a wrong department in each of many paths. Further errors of a row are counted, but not kept. */
+const MAX_ERRORS_PER_ROW = 10;
+
 /** Collects the errors of all rows, by the index of the row. */
 export class ImportErrors {
   readonly byRow = new Map<number, CellError[]>();
@@ -21,8 +24,8 @@ export class ImportErrors {
   add(n: number, key: string | null, error: ApiError): void {
     this.count++;
     const known = this.byRow.get(n);
-    if (known) known.push({ key, error });
-    else this.byRow.set(n, [{ key, error }]);
+    if (known && known.length < MAX_ERRORS_PER_ROW) known.push({ key, error });
+    else if (!known) this.byRow.set(n, [{ key, error }]);
   }
 
   /** Runs a check of a cell and keeps the error that it throws. */

@@ -5,7 +5,7 @@ import { readInRequestedTenant } from '../access/requested-tenant.ts';
 import { readTopLevelTenants } from '../auth/tenant-state.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
-import { apiError, type ErrorCode } from '../http/errors.ts';
+import { ApiError, apiError, type ErrorCode } from '../http/errors.ts';
 import { writeHeaders } from '../http/etag.ts';
 import { languageOf } from '../http/language.ts';
 import { responses } from '../http/openapi.ts';
@@ -104,9 +104,14 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
           request,
           async (tx) => (await readTopLevelTenants(tx, [tenantId])).get(tenantId) ?? tenantId,
         );
-        return limit(request, reply, topLevel, (reserveMemory) =>
+        const work = limit(request, reply, topLevel, (reserveMemory) =>
           handle(importer, topLevel, reserveMemory, request, reply),
-        ) as never;
+        );
+        return (await work.catch((error) => {
+          // The client has gone, or the deadline has sent an error: nobody receives this one.
+          if (error instanceof ApiError && !isClientWaiting(reply)) return reply;
+          throw error;
+        })) as never;
       },
     );
   }
@@ -121,8 +126,9 @@ export async function importRoutes(app: App, deps: Dependencies): Promise<void> 
     const { mode, report } = request.query;
     const bytes = await receiveFile(request, reply);
     const signal = disconnectSignal(reply);
+    reserveMemory(bytes.length);
     const sheet = await readSpreadsheet(bytes, topLevel, { signal });
-    reserveMemory(bytes.length + (await estimateMemory(sheet)));
+    reserveMemory(await estimateMemory(sheet));
     const table = await toTable(sheet, importer.sheet.columns, importer.keys);
     const language = languageOf(request.headers);
     if (mode === 'apply') {

@@ -26,12 +26,15 @@ export interface Table {
   rows: TableRow[];
 }
 
-/** How many bytes a row, a cell and a character of a sheet take at most, including the table that is made from the sheet. */
-const ROW_BYTES = 200;
+/**
+ * How many bytes a row, a cell and a character of a sheet take at most, including what is made from them: the table, the stored
+ * and the new values of a record, and the errors.
+ */
+const ROW_BYTES = 2_500;
 const CELL_BYTES = 80;
 const CHARACTER_BYTES = 2;
 
-/** Returns how much memory a sheet and its table take, in bytes. */
+/** Returns how much memory the import of a sheet takes, in bytes. */
 export async function estimateMemory(sheet: readonly SheetRow[]): Promise<number> {
   const pause = createSlices();
   let bytes = 0;

@@ -42,3 +42,22 @@ test('a file that needs more memory than other imports leave is rejected, and an
   // A tenant gets 32 MB of the 64 MB. These files take 18 MB and 42 MB.
   assert.deepEqual([await preview(30), await preview(30), await preview(70), await preview(30)], [200, 200, 503, 200]);
 });
+
+test('short rows with many errors take the memory that is reserved for them, and ten errors of a row are kept', async () => {
+  const limited = await startService({}, { limits: { importBytes: 67_108_864 } });
+  const tenant = await limited.createTenant();
+  const paths = Array.from({ length: 20 }, (_, n) => `缺${n}`).join(';');
+  const preview = (rows: number) => {
+    const users = Array.from({ length: rows }, (_, n) => [`user${n}`, paths]);
+    return importFile(tenant, 'user', 'preview', csv([['用户名', '兼职部门'], ...users]));
+  };
+  const { code, data } = await preview(100);
+  assert.equal(code, 200);
+  assert.equal(data.errors, 100 * 20);
+  assert.equal(data.table[0].errors.length, 10);
+  assert.equal(
+    (await preview(15_000)).status,
+    503,
+    'these rows may take more than 32 MB, although the file has 1.5 MB',
+  );
+});
