@@ -154,7 +154,7 @@ async function findCandidates(tx: Tx, names: DepartmentNames, sample: DeptRow[],
   // The index of departments has neither whole names nor phone numbers.
   const usable = parts.filter(({ wholeNames, phones }) => !wholeNames && !phones);
   const ids = usable.length > 0 ? await findDepartments(tx, usable, MAX_CANDIDATES) : [];
-  return { ids, isCommon: isCommon || ids.length >= MAX_CANDIDATES };
+  return { ids, isCommon: isCommon || new Set(ids).size >= MAX_CANDIDATES };
 }
 
 /** Reads departments below those whose name matches one of these words. */

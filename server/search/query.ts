@@ -1,4 +1,4 @@
-import { type Dictionary, type Segments, segment } from './pinyin.ts';
+import { type Dictionary, isInitial, type Segments, segment } from './pinyin.ts';
 
 /** Terms that the search index has, see search_query_terms.sql. */
 export interface Terms {
@@ -77,27 +77,30 @@ function wordOf(dictionary: Dictionary, typed: string, phone: string | undefined
   } else {
     // Pinyin along with Chinese characters or digits: `李wj`, `yf1b`.
     const texts = text.match(/\p{Script=Han}+|\d+/gu) ?? [];
-    const pinyin = letters.flatMap((each) => termsOf(dictionary, segment(dictionary, each)[0] ?? []).pinyin ?? []);
-    const pairs = pairsNextToPinyin(dictionary, text);
-    if (pairs.length > 0) parts.push({ texts, pinyin, anyOf: { texts: pairs } });
-    if (letters.length > 0 && texts.length + pinyin.length > 0) parts.push({ texts, pinyin });
+    const runs = letters.map((each) => segment(dictionary, each));
+    const pinyinOf = (segments: Segments | undefined) => (segments && termsOf(dictionary, segments).pinyin) ?? [];
+    const [first = [], ...further] = runs;
+    const pinyin = further.flatMap(([segments]) => pinyinOf(segments));
+    const next = /[a-z]{2,}(\p{Script=Han}|\d)/u.exec(text)?.[1];
+    for (const segments of next === undefined ? [] : first) {
+      const pairs = pairsOf(dictionary, segments, next as string);
+      if (pairs.length > 0) parts.push({ texts, pinyin: [...pinyinOf(segments), ...pinyin], anyOf: { texts: pairs } });
+    }
+    const all = [...pinyinOf(first[0]), ...pinyin];
+    if (letters.length > 0 && texts.length + all.length > 0) parts.push({ texts, pinyin: all });
   }
   return { text, phone, parts, exactParts };
 }
-
-/** More pairs than this take too long to look up. */
-const MAX_PAIRS = 2_000;
 
 /**
  * Returns the pairs of characters that the end of pinyin and what follows it can stand for: in `zhuangpei0`, a character that
  * is read as `pei`, and `0`. Without them, all names with these syllables and a 0 anywhere are candidates, which may be too many.
  */
-function pairsNextToPinyin(dictionary: Dictionary, text: string): string[] {
-  const [, letters = '', next = ''] = /([a-z]{2,})(\p{Script=Han}|\d)/u.exec(text) ?? [];
-  const last = segment(dictionary, letters)[0]?.at(-1);
-  if (last === undefined) return [];
-  const characters = new Set(dictionary.startingWith(last).flatMap((syllable) => dictionary.charactersOf(syllable)));
-  return characters.size <= MAX_PAIRS ? [...characters].map((character) => character + next) : [];
+function pairsOf(dictionary: Dictionary, segments: Segments, next: string): string[] {
+  const last = segments.at(-1) as string;
+  const syllables = isInitial(last) ? dictionary.startingWith(last) : [last];
+  const characters = new Set(syllables.flatMap((syllable) => dictionary.charactersOf(syllable)));
+  return [...characters].map((character) => character + next);
 }
 
 /** The last segment may be the beginning of several syllables. Each other one is a syllable or its first letters. */

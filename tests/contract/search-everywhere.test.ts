@@ -179,12 +179,20 @@ describe('permissions', () => {
 });
 
 test('pinyin followed by a digit finds the matching name among many with the same syllables and digits', async () => {
-  const client = await service.createTenant();
-  // More than the candidates that a search reads.
-  const names = [...Array.from({ length: 600 }, (_, n) => `装配${n + 1}0号`), '装配0号'];
-  const departments = names.map((deptName, n) => ({ ref: `${n}`, deptName }));
-  assert.equal((await client.post(`${DEPTS}/bulk`, { departments })).code, 200);
-  for (const q of ['zhuangpei0', 'zp0']) assert.deepEqual(await namesFound(q, client), ['装配0号'], q);
+  for (const [name, queries] of [
+    ['装配', ['zhuangpei0', 'zp0']],
+    // More characters begin with y than with any other letter.
+    ['采油', ['caiyou0', 'cy0']],
+    // `xian` is also one character.
+    ['西安', ['xian0', 'xa0']],
+  ] as const) {
+    const client = await service.createTenant();
+    // More than the candidates that a search reads.
+    const names = [...Array.from({ length: 600 }, (_, n) => `${name}${n + 1}0号`), `${name}0号`];
+    const departments = names.map((deptName, n) => ({ ref: `${n}`, deptName }));
+    assert.equal((await client.post(`${DEPTS}/bulk`, { departments })).code, 200);
+    for (const q of queries) assert.deepEqual(await namesFound(q, client), [`${name}0号`], q);
+  }
   await create('焊接 0 组');
   assert.deepEqual(await namesFound('hanjie0'), ['焊接 0 组']);
 });
