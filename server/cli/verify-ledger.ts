@@ -28,7 +28,7 @@ try {
   );
   for (const error of errors) print(error);
   const archived = removed > 0 ? ` ${removed} archived changes have been removed from the archive.` : '';
-  const compared = anchor ? `  The ledgers were compared with the anchor of ${anchor.time}.` : '';
+  const compared = anchor ? ` The ledgers were compared with the anchor of ${anchor.time}.` : '';
   const summary = `${changes} changes in ${ledgers} ledgers.${archived}${compared}`;
   if (errors.length === 0) {
     print(`${summary} The ledger is intact.`);

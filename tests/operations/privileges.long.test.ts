@@ -70,7 +70,7 @@ test('a service that was started as root runs as the user of PostgreSQL, imports
   });
   assert.deepEqual(replaced.map(userOf), [owner, owner, owner]);
   await run.stop();
-  assert.doesNotMatch(run.stderr, /was not archived/);
+  assert.doesNotMatch(run.stderr, /Archiving failed/);
   await assertStopped(dataDir);
 });
 
