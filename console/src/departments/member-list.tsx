@@ -1,6 +1,6 @@
-import { PlusOutlined, SearchOutlined, UserSwitchOutlined } from '@ant-design/icons';
+import { PlusOutlined, UserSwitchOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Button, Input, Switch } from 'antd';
+import { Button, Switch } from 'antd';
 import { useState } from 'react';
 import { api, type Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
@@ -8,10 +8,10 @@ import { queryKeys } from '../query-keys.ts';
 import { ExportButton } from '../ui/export-button.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { DensityButton, ListPagination, usePageSize } from '../ui/list-settings.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useExistingPage } from '../ui/use-existing-page.ts';
 import { useIsPhone } from '../ui/use-is-phone.ts';
-import { useSearchText } from '../ui/use-search-text.ts';
 import { BulkActionDialog } from '../ui/user/bulk-action-dialog.tsx';
 import { SelectionToolbar } from '../ui/user/selection-toolbar.tsx';
 import { SortSelect } from '../ui/user/sort-select.tsx';
@@ -41,7 +41,6 @@ export function MemberList({ dept, name, onChanged }: Props) {
   const department = { deptId, name };
   const [params, setParams] = useMemberParams();
   const { q, direct, status, sort, page } = params;
-  const [text, setText] = useSearchText(q, (q) => setParams({ q }, { replace: true }));
   const [person, setPerson] = useState<'new' | number | null>(null);
   const [action, setAction] = useState<BulkAction | null>(null);
   const { selected, select, clearSelection } = useSelection(deptId);
@@ -78,14 +77,11 @@ export function MemberList({ dept, name, onChanged }: Props) {
         </div>
       </div>
       <FilterBar className="departments-member-filters">
-        <Input
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          prefix={<SearchOutlined />}
-          placeholder={t.searchMembers}
-          aria-label={t.searchMembers}
+        <SearchField
+          label={t.searchMembers}
+          value={q}
+          onSearch={(q) => setParams({ q }, { replace: true })}
           maxLength={50}
-          allowClear
           className="departments-member-search"
         />
         <StatusSelect

@@ -1,6 +1,6 @@
-import { PlusOutlined, SearchOutlined } from '@ant-design/icons';
+import { PlusOutlined } from '@ant-design/icons';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Button, Input, Select } from 'antd';
+import { Button, Select } from 'antd';
 import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
@@ -8,8 +8,8 @@ import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
-import { useSearchText } from '../ui/use-search-text.ts';
 import { KeyDialog } from './key-dialog.tsx';
 import { KeyTable } from './key-table.tsx';
 import { type KeysParams, useKeysParams } from './params.ts';
@@ -66,7 +66,7 @@ function KeyList({ params, setParams }: ListProps) {
   if (!data) return <Loading />;
   const { rows } = data.data;
   const isFiltered = q !== '' || status !== null;
-  if (rows.length === 0 && !isFiltered)
+  if (rows.length === 0 && !isFiltered && !isPlaceholderData)
     return (
       <Empty text={t.none}>
         <Button onClick={() => setParams({ key: 'new' })}>{t.create}</Button>
@@ -91,17 +91,13 @@ function KeyList({ params, setParams }: ListProps) {
 
 function KeyFilters({ params, setParams }: ListProps) {
   const t = useTexts(keysTexts);
-  const [text, setText] = useSearchText(params.q, (q) => setParams({ q }, { replace: true }));
   return (
     <FilterBar className="keys-filters">
-      <Input
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        prefix={<SearchOutlined />}
-        placeholder={t.search}
-        aria-label={t.search}
+      <SearchField
+        label={t.search}
+        value={params.q}
+        onSearch={(q) => setParams({ q }, { replace: true })}
         maxLength={100}
-        allowClear
         className="keys-search"
       />
       <Select

@@ -1,11 +1,10 @@
-import { SearchOutlined } from '@ant-design/icons';
-import { Checkbox, Input } from 'antd';
+import { Checkbox } from 'antd';
 import { useTexts } from '../language.ts';
 import { DepartmentPicker } from '../ui/department/department-picker.tsx';
 import { FilterBar } from '../ui/filter-bar.tsx';
 import { DensityButton } from '../ui/list-settings.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { useIsPhone } from '../ui/use-is-phone.ts';
-import { useSearchText } from '../ui/use-search-text.ts';
 import { SortSelect } from '../ui/user/sort-select.tsx';
 import { StatusSelect } from '../ui/user/status-select.tsx';
 import type { PeopleParams } from './params.ts';
@@ -19,20 +18,16 @@ interface Props {
 export function UserFilters({ params, setParams }: Props) {
   const t = useTexts(peopleTexts);
   const isPhone = useIsPhone();
-  const [text, setText] = useSearchText(params.q, (q) => setParams({ q, page: 1 }, { replace: true }));
   return (
     <FilterBar
       className="people-filters"
       activeCount={[params.deptId, params.status].filter((value) => value !== null).length}
       search={
-        <Input
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          prefix={<SearchOutlined />}
-          placeholder={t.search}
-          aria-label={t.search}
+        <SearchField
+          label={t.search}
+          value={params.q}
+          onSearch={(q) => setParams({ q, page: 1 }, { replace: true })}
           maxLength={50}
-          allowClear
           className="people-search"
         />
       }
