@@ -1,4 +1,4 @@
-// Only with test:long: it repeats the restoration on the pages of deleted records; restore.test.ts covers each kind of record.
+// Only with test:long: it repeats the restoration on the pages of deleted records, which restore.test.ts covers for each kind of record, and checks the history of tenants.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectAccessibleInLongRun, startConsole, visit } from '../support/console.ts';
@@ -142,5 +142,25 @@ test('administrators see the history of their own tenant, but cannot revert its 
   const page = await fixture.logIn(credentialsOf(admin), `/tenants/${admin.id}`);
   const history = page.getByRole('list', { name: '变更历史' });
   await history.getByRole('row', { name: '租户名称 改名前 改名后' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: '撤销此变更' }).count(), 0);
+  // Users of the tenant above have made these changes. Their pages cannot be opened.
+  assert.equal(await history.locator('a[href^="/people/"]').count(), 0);
+});
+
+test('a tenant that has left the subtree keeps its history there, but none of its changes can be reverted', async () => {
+  const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
+  const other = await fixture.service.createTenant({ tenantName: '松树科技' });
+  const child = await fixture.service.createTenant({ tenantName: '已划转' }, admin);
+  expectOk(await fixture.service.root.patch(`/system/tenant-api/${child.id}`, { tenantParent: other.tenantId }));
+  const page = await fixture.logIn(credentialsOf(admin), `/tenants/${child.id}`);
+  const history = page.getByRole('list', { name: '变更历史' });
+  await history.getByText('移动', { exact: true }).waitFor();
+  await history.getByText('新建', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('button', { name: '撤销此变更' }).count(), 0);
+
+  // The tenant that it joined can revert what it has changed itself, but not the move.
+  const moved = await fixture.logIn(credentialsOf(other), `/tenants/${child.id}`);
+  await moved.getByRole('heading', { level: 1, name: '已划转' }).waitFor();
+  await history.getByText('移动', { exact: true }).waitFor();
   assert.equal(await page.getByRole('button', { name: '撤销此变更' }).count(), 0);
 });

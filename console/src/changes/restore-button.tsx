@@ -1,11 +1,10 @@
-import { Alert, Button } from 'antd';
+import { Button } from 'antd';
 import { useState } from 'react';
 import type { AuditEntry } from '../api.ts';
 import { useTexts } from '../language.ts';
-import { ChangeSummary, getResourceName } from '../ui/change-summary.tsx';
-import { Dialog } from '../ui/dialog.tsx';
+import { ChangeDialog } from '../ui/change-dialog.tsx';
+import { getResourceName } from '../ui/change-summary.tsx';
 import { isRestorable } from '../ui/restore-record.ts';
-import { getErrorMessage } from '../ui/use-notify.ts';
 import { useRestore } from '../ui/use-restore.tsx';
 import { changesTexts } from './texts.ts';
 
@@ -31,23 +30,17 @@ export function RestoreButton({ change }: { change: AuditEntry }) {
       <Button size="small" onClick={() => setOpen(true)}>
         {t.restore}
       </Button>
-      <Dialog
+      <ChangeDialog
+        change={change}
         open={open}
         title={t.restoreTitle}
         okText={t.restoreConfirm}
-        cancelText={error ? t.close : t.cancel}
-        // A running request cannot be cancelled. antd keeps the dialog open while it is loading.
-        cancelButtonProps={{ disabled: isPending }}
-        confirmLoading={isPending}
+        hint={t.restoreHint}
+        isPending={isPending}
+        error={error}
         onOk={restore}
-        onCancel={close}
-      >
-        <ChangeSummary change={change} />
-        <p>{t.restoreHint}</p>
-        {error != null && (
-          <Alert type="error" showIcon role="alert" title={getErrorMessage(error)} className="margin-bottom" />
-        )}
-      </Dialog>
+        onClose={close}
+      />
       {dialog}
     </>
   );

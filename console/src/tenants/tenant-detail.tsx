@@ -30,6 +30,8 @@ export function TenantDetail() {
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.tenants.detail(id),
     queryFn: ({ signal }) => api.readTenant(id, signal),
+    // The tenant may have been deleted since: an older copy would contradict its history, which is always read again.
+    staleTime: 0,
   });
   // A query keeps its data when a later read fails.
   if (data && !isApiError(error, 'TENANT_NOT_FOUND')) return <TenantContent key={id} tenant={data.data} />;
@@ -41,17 +43,19 @@ export function TenantDetail() {
   );
 }
 
-/** Shown in place of a tenant that cannot be read. A deleted one keeps its history. */
+/** Shown in place of a tenant that cannot be read. One that was deleted or has left the subtree keeps its history. */
 function UnreadableTenant({ id, error, onRetry }: { id: string; error: unknown; onRetry: () => void }) {
   const t = useTexts(changeTexts);
   const { data } = useRecordHistory({ resource: 'tenant', id });
-  const hasHistory = data?.pages.some(({ data: { rows } }) => rows.length > 0);
+  const [latest] = data?.pages[0]?.data.rows ?? [];
+  // The last change of a tenant that has left the subtree says where it was before. Nothing of it can be reverted here.
+  const hasLeft = latest?.action === 'moved' && !latest.after;
   return (
     <>
       <DeletedRecord resource="tenant" id={id} error={error} onRetry={onRetry} />
-      {hasHistory && isApiError(error, 'TENANT_NOT_FOUND') && (
+      {(!data || latest) && isApiError(error, 'TENANT_NOT_FOUND') && (
         <Card title={t.history}>
-          <RecordHistory resource="tenant" id={id} />
+          <RecordHistory resource="tenant" id={id} readOnly={hasLeft} />
         </Card>
       )}
     </>

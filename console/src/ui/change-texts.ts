@@ -31,6 +31,8 @@ export const changeTexts = defineTexts({
     revert: '撤销此变更',
     revertTitle: '撤销此变更？',
     revertHint: '同一次操作产生的全部变更会一起撤销。撤销本身也会记录为一条变更，并可再被撤销。',
+    revertTenantHint:
+      '该租户将被删除，其所有用户将立即退出登录，无法再登录。同一次操作产生的全部变更会一起撤销。撤销本身也会记录为一条变更，并可再被撤销。',
     revertConfirm: '撤销',
     reverted: '变更已撤销',
     cancel: '取消',
@@ -68,6 +70,8 @@ export const changeTexts = defineTexts({
     revertTitle: 'Revert this change?',
     revertHint:
       'All changes of the same operation are reverted together. The revert is recorded as a change and can itself be reverted.',
+    revertTenantHint:
+      'The tenant is deleted. All of its users are logged out immediately and cannot log in again. All changes of the same operation are reverted together. The revert is recorded as a change and can itself be reverted.',
     revertConfirm: 'Revert',
     reverted: 'Change reverted',
     cancel: 'Cancel',

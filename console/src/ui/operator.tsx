@@ -2,7 +2,7 @@ import type { AuditEntry } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { useMe } from '../session.ts';
 import { changeTexts } from './change-texts.ts';
-import { useTenantsByCode, useUserNames } from './record-names.ts';
+import { useIsReadable, useTenantsByCode, useUserNames } from './record-names.ts';
 import { PersonLink } from './user/person-link.tsx';
 
 export type Operator = Pick<AuditEntry, 'by' | 'byUserId' | 'byKeyId' | 'byTenantId'>;
@@ -32,13 +32,17 @@ export function useOperator({ by, byUserId, byKeyId, byTenantId }: Operator): Sh
   };
 }
 
-/** Shows the name of the operator. Users, including deleted ones, are linked to their page. API keys and commands have no page. */
+/**
+ * Shows the name of the operator. Users, including deleted ones, are linked to their page. API keys and commands have no page, and
+ * those of users of a tenant above cannot be opened.
+ */
 export function OperatorLink({ operator }: { operator: Operator }) {
   const { name, account } = useOperator(operator);
   const { byUserId, byTenantId } = operator;
+  const isReadable = useIsReadable(byTenantId ?? undefined);
   return (
     <span title={account}>
-      {byUserId ? (
+      {byUserId && isReadable ? (
         <PersonLink id={byUserId} tenantId={byTenantId ?? undefined}>
           {name}
         </PersonLink>

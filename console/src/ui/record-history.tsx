@@ -49,8 +49,8 @@ export const useRecordHistory = ({ resource, id, tenantId }: HistoryOf) =>
     staleTime: 0,
   });
 
-/** The changes of a record, with a button that reverts one. Only administrators may revert, and read changes. */
-export function RecordHistory(props: HistoryOf) {
+/** The changes of a record, each with a button that reverts it unless `readOnly`. Only administrators may revert, and read changes. */
+export function RecordHistory({ readOnly = false, ...props }: HistoryOf & { readOnly?: boolean }) {
   const t = useTexts(changeTexts);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useRecordHistory(props);
   if (error && !data) return <LoadError error={error} onRetry={refetch} />;
@@ -61,7 +61,7 @@ export function RecordHistory(props: HistoryOf) {
     <>
       <ol className="item-list" aria-label={t.history}>
         {rows.map((change) => (
-          <HistoryEntry key={change.id} change={change} tenantId={props.tenantId} />
+          <HistoryEntry key={change.id} change={change} tenantId={props.tenantId} readOnly={readOnly} />
         ))}
       </ol>
       {hasNextPage && (
@@ -73,7 +73,13 @@ export function RecordHistory(props: HistoryOf) {
   );
 }
 
-function HistoryEntry({ change, tenantId }: { change: AuditEntry; tenantId: string | undefined }) {
+interface EntryProps {
+  change: AuditEntry;
+  tenantId: string | undefined;
+  readOnly: boolean;
+}
+
+function HistoryEntry({ change, tenantId, readOnly }: EntryProps) {
   const { action, time, before, after } = change;
   const titleId = useId();
   return (
@@ -86,7 +92,7 @@ function HistoryEntry({ change, tenantId }: { change: AuditEntry; tenantId: stri
             <span>{formatDateTime(time)}</span>
           </span>
         </div>
-        <RevertButton change={change} describedBy={titleId} />
+        {!readOnly && <RevertButton change={change} describedBy={titleId} />}
       </div>
       {(before || after) && <FieldChanges change={change} tenantId={tenantId} />}
     </li>

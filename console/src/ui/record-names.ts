@@ -78,12 +78,13 @@ export function useTenantsByCode(codes: readonly (string | null)[]): ReadonlyMap
 }
 
 /**
- * Whether records of the tenant can be read: those of tenants above the current one cannot. All rows wait for the list of tenants, so
+ * Whether records of the tenant can be read: those of tenants above the current one cannot. Undefined is the current one. All rows wait for the list of tenants, so
  * that each tenant gets one request.
  */
-function useIsReadable(tenantId: string | undefined): boolean {
+export function useIsReadable(tenantId: string | undefined): boolean {
+  const ownTenantId = useMe().tenant.tenantId;
   const tenants = useTenantsByCode([tenantId ?? null]);
-  return tenantId === undefined || tenants.has(tenantId);
+  return tenantId === undefined || tenantId === ownTenantId || tenants.has(tenantId);
 }
 
 const NO_TENANTS: ReadonlyMap<string, TenantNode> = new Map();

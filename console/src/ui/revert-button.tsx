@@ -1,5 +1,5 @@
 import { UndoOutlined } from '@ant-design/icons';
-import { Alert, Button } from 'antd';
+import { Button } from 'antd';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { type AuditEntry, api } from '../api.ts';
@@ -7,14 +7,18 @@ import { isApiError } from '../http.ts';
 import { useTexts } from '../language.ts';
 import { affectedBy } from '../query-keys.ts';
 import { useMe } from '../session.ts';
-import { ChangeSummary } from './change-summary.tsx';
+import { ChangeDialog } from './change-dialog.tsx';
 import { changeTexts } from './change-texts.ts';
-import { Dialog } from './dialog.tsx';
 import { reloadTrees } from './tree-reloads.ts';
 import { useApiMutation } from './use-api-mutation.ts';
-import { getErrorMessage } from './use-notify.ts';
 
 const REVERTIBLE = ['department', 'user', 'tenant'];
+/** Reverting one of these deletes the record. */
+const DELETED_BY_REVERT = ['created', 'restored'];
+
+/** The service rejects these with CHANGE_IRREVERSIBLE: the move of a tenant into or out of the subtree is known only on one side. */
+const isIrreversible = ({ action, before, after }: AuditEntry) =>
+  action === 'password changed' || (action === 'moved' && !(before && after));
 
 interface Props {
   change: AuditEntry;
@@ -42,7 +46,10 @@ export function RevertButton({ change, describedBy }: Props) {
   });
   // Only administrators of a tenant above may change a tenant.
   const isOwnTenant = resource === 'tenant' && resourceId === own.id;
-  if (!REVERTIBLE.includes(resource) || change.action === 'password changed' || isOwnTenant) return null;
+  if (!REVERTIBLE.includes(resource) || isIrreversible(change) || isOwnTenant) return null;
+  const reverted = [change, ...(change.counts ?? [])].filter(({ action }) => DELETED_BY_REVERT.includes(action));
+  const deletes = reverted.length > 0;
+  const deletesTenant = reverted.some(({ resource }) => resource === 'tenant');
   const close = () => {
     setOpen(false);
     revert.reset();
@@ -52,22 +59,18 @@ export function RevertButton({ change, describedBy }: Props) {
       <Button size="small" icon={<UndoOutlined />} aria-describedby={describedBy} onClick={() => setOpen(true)}>
         {t.revert}
       </Button>
-      <Dialog
+      <ChangeDialog
+        change={change}
         open={open}
         title={t.revertTitle}
         okText={t.revertConfirm}
-        cancelText={revert.error ? t.close : t.cancel}
-        // A running request cannot be cancelled. antd keeps the dialog open while it is loading.
-        cancelButtonProps={{ disabled: revert.isPending }}
-        confirmLoading={revert.isPending}
+        hint={deletesTenant ? t.revertTenantHint : t.revertHint}
+        danger={deletes}
+        isPending={revert.isPending}
+        error={revert.error}
         onOk={() => revert.mutate()}
-        onCancel={close}
+        onClose={close}
       >
-        <ChangeSummary change={change} />
-        <p>{t.revertHint}</p>
-        {revert.error != null && (
-          <Alert type="error" showIcon role="alert" title={getErrorMessage(revert.error)} className="margin-bottom" />
-        )}
         {isApiError(revert.error, 'CHANGE_CONTRADICTED') && (
           <Link
             to={`/changes?resource=${resource}&resourceId=${resourceId}${otherTenant ? `&tenant=${tenantId}` : ''}`}
@@ -76,7 +79,7 @@ export function RevertButton({ change, describedBy }: Props) {
             {t.viewLaterChanges}
           </Link>
         )}
-      </Dialog>
+      </ChangeDialog>
     </>
   );
 }
