@@ -165,7 +165,8 @@ test('a bulk deletion lists the departments that cannot be deleted and can delet
   await page.keyboard.press('Space');
   await page.keyboard.press('Delete');
   await page.getByRole('dialog', { name: '删除所选的 2 个部门？' }).waitFor();
-  await page.getByRole('dialog').getByRole('button', { name: '删除' }).and(page.locator(':focus')).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: '取消' }).and(page.locator(':focus')).waitFor();
+  await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.getByText('2 个部门已删除').nth(0).waitFor();
   await expectOutline(page, ['1 总部', '2 研发部']);

@@ -8,6 +8,7 @@ const fixture = await startConsole();
 const admin = await fixture.service.createTenant({ tenantName: '集团' });
 const child = await fixture.service.createTenant({ tenantName: '分公司' }, admin);
 const top = await admin.createDepartment({ deptName: '总部' });
+await fixture.service.createTenant({ tenantName: '支公司' }, child);
 const person = await admin.createUser({ userName: 'lan', nickName: '兰' });
 
 /** Waits until the field with this label, or the button with this text, has the focus. */
@@ -75,4 +76,32 @@ test('the dialog of a user who no longer exists has a title without a name', asy
     .getByRole('dialog', { name: '编辑用户', exact: true })
     .getByText(/已被删除/)
     .waitFor();
+  await expectFocus('恢复');
+});
+
+test('a dialog that deletes opens with the focus on the button that cancels, and its next step has the focus too', async () => {
+  const full = await admin.createDepartment({ deptName: '销售部', parentId: top });
+  await admin.createUser({ userName: 'ju', nickName: '菊', deptId: full });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${full}`);
+  await page.getByRole('article', { name: '销售部' }).getByRole('button', { name: '删除' }).click();
+  const dialog = page.getByRole('dialog', { name: '删除“销售部”？' });
+  await dialog.waitFor();
+  await expectFocus('取消');
+  await dialog.getByRole('button', { name: '删除' }).click();
+  await page.getByRole('dialog', { name: '无法删除“销售部”' }).locator('input[type=radio]:focus').waitFor();
+
+  await fixture.logIn(credentialsOf(admin), `/tenants/${child.id}`);
+  const creation = page.getByRole('listitem').filter({ has: page.getByText('新建', { exact: true }) });
+  await creation.getByRole('button', { name: '撤销此变更' }).click();
+  await page.getByRole('dialog', { name: '撤销此变更？' }).getByText('该租户将被删除').waitFor();
+  await expectFocus('取消');
+});
+
+test('the dialog of a tenant that cannot be deleted has the focus on its main button', async () => {
+  const page = await fixture.logIn(credentialsOf(admin), `/tenants/${child.id}`);
+  await page.getByRole('button', { name: '更多操作：分公司' }).press('Enter');
+  await page.getByRole('menuitem', { name: '删除' }).click();
+  await page.getByRole('dialog', { name: '删除“分公司”？' }).getByRole('button', { name: '删除' }).click();
+  await page.getByRole('dialog', { name: '“分公司”还有下级租户' }).waitFor();
+  await expectFocus('查看下级租户');
 });

@@ -59,8 +59,12 @@ test('the quotas of child tenants that run out first are at the top, and a total
   await first.getByText('48 / 50 即将用完').waitFor();
   await first.getByText(/约 1 天后/).waitFor();
   await expectAccessibleInLongRun(page);
-  await first.getByRole('button', { name: '调整总量：客商管理' }).click();
+  const adjust = first.getByRole('button', { name: '调整总量：客商管理' });
+  await adjust.click();
   const field = first.getByRole('spinbutton', { name: '客商管理的总量' });
+  await field.press('Escape');
+  await adjust.and(page.locator(':focus')).waitFor();
+  await adjust.press('Enter');
   await field.fill('500');
   await expectAccessibleInLongRun(page);
   await field.press('Enter');

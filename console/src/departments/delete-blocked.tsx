@@ -1,6 +1,7 @@
 import { Alert, Button } from 'antd';
 import type { Dept } from '../api.ts';
 import { useTexts } from '../language.ts';
+import { FocusFirstField } from '../ui/dialog.tsx';
 import { departmentsTexts } from './texts.ts';
 
 export interface BlockedDeletion {
@@ -58,6 +59,7 @@ export function DeleteBlocked({
           </li>
         ))}
       </ul>
+      <FocusFirstField />
       <div className="form-actions">
         <Button onClick={onCancel} disabled={isDeleting}>
           {t.cancel}

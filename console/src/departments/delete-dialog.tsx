@@ -77,7 +77,7 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
             <Button onClick={cancel} disabled={deletion.isPending}>
               {t.cancel}
             </Button>
-            <Button danger type="primary" autoFocus loading={deletion.isPending} onClick={() => startDelete(depts)}>
+            <Button danger type="primary" loading={deletion.isPending} onClick={() => startDelete(depts)}>
               {t.delete}
             </Button>
           </div>

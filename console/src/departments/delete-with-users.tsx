@@ -6,6 +6,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { DepartmentPicker } from '../ui/department/department-picker.tsx';
 import { isWithin } from '../ui/department-path.tsx';
+import { FocusFirstField } from '../ui/dialog.tsx';
 import { LoadError, Loading } from '../ui/states.tsx';
 import { departmentsTexts } from './texts.ts';
 import { UserItem } from './user-item.tsx';
@@ -84,6 +85,7 @@ export function DeleteWithUsers({ dept, includeDescendants, isDeleting, onCancel
       ) : (
         <p>{t.deleteUsersHint}</p>
       )}
+      <FocusFirstField />
       <p className="secondary">{t.revertHint}</p>
       <div className="form-actions">
         <Button onClick={onCancel} disabled={isDeleting}>

@@ -125,6 +125,7 @@ function RefundButton({ use: { useId, amount, time }, tenantId }: { use: QuotaUs
       content: t.refundHint,
       okText: t.refund,
       cancelText: t.cancel,
+      okButtonProps: { danger: true },
       onOk: () => mutateAsync().catch(() => undefined),
     });
   return (

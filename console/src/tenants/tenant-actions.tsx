@@ -156,7 +156,7 @@ function useDeleteTenant(tenant: ListedTenant, restoreFocus: () => void) {
       footer: (
         <div className="form-actions">
           <Button onClick={() => dialog.destroy()}>{t.close}</Button>
-          <Button type="primary" onClick={() => closeAndOpen(`/tenants?parent=${tenant.tenantId}`)}>
+          <Button type="primary" autoFocus onClick={() => closeAndOpen(`/tenants?parent=${tenant.tenantId}`)}>
             {t.showChildren}
           </Button>
         </div>

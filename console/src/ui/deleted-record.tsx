@@ -9,6 +9,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useIsAdministrator, useMe } from '../session.ts';
 import { DeletedBy, getResourceName } from './change-summary.tsx';
+import { FocusFirstField } from './dialog.tsx';
 import type { Restorable } from './restore-record.ts';
 import { LoadError, Loading } from './states.tsx';
 import { uiTexts } from './texts.ts';
@@ -64,7 +65,13 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
   });
   // Once the record has been restored, the page reads it again and replaces this.
   if ((isRestored && isMissing) || (enabled && deletion.isPending)) return <Loading />;
-  if (!change && !children) return <LoadError error={error} {...(onRetry ? { onRetry } : {})} />;
+  if (!change && !children)
+    return (
+      <>
+        <LoadError error={error} {...(onRetry ? { onRetry } : {})} />
+        <FocusFirstField />
+      </>
+    );
   if (!change)
     return (
       <div className="state" role="alert">
@@ -86,6 +93,7 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
         <Link to={`/changes?resource=${resource}&resourceId=${id}${scope}`}>{t.history}</Link>
         {children}
       </div>
+      <FocusFirstField />
       {dialog}
     </div>
   );

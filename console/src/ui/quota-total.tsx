@@ -22,10 +22,17 @@ interface Props {
 export function QuotaTotal({ tenant, quota }: Props) {
   const t = useTexts(usageTexts);
   const nameOf = useQuotaName();
-  const [isEditing, setEditing] = useState(false);
+  // Undefined until the form has been opened: the button that returns in its place gets the focus back.
+  const [isEditing, setEditing] = useState<boolean>();
   if (isEditing) return <TotalForm tenant={tenant} quota={quota} onClose={() => setEditing(false)} />;
   return (
-    <Button type="link" size="small" aria-label={t.adjustOf(nameOf(quota.quota))} onClick={() => setEditing(true)}>
+    <Button
+      type="link"
+      size="small"
+      autoFocus={isEditing === false}
+      aria-label={t.adjustOf(nameOf(quota.quota))}
+      onClick={() => setEditing(true)}
+    >
       {t.adjust}
     </Button>
   );

@@ -1,7 +1,7 @@
 import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type RefObject, useState } from 'react';
 import type { Versioned } from '../request.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog, FocusFirstField } from './dialog.tsx';
 import { formQuery } from './form-query.ts';
 import { LoadError, Loading } from './states.tsx';
 import { type FormHandle, useFormDialog } from './use-form-dialog.ts';
@@ -62,7 +62,13 @@ export function RecordDialog<Row, Created>({
   };
   const getContent = () => {
     if (created) return showCreated(created);
-    if (id !== null && error) return showError(id, error, refetch);
+    if (id !== null && error)
+      return (
+        <>
+          {showError(id, error, refetch)}
+          <FocusFirstField />
+        </>
+      );
     if (id !== null && !data) return <Loading />;
     return form({
       key: id ?? 'new',

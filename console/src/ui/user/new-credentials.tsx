@@ -44,7 +44,7 @@ export function NewCredentials({ credentials, onClose }: { credentials: Credenti
             {t.copy}
           </Button>
         )}
-        <Button icon={<CopyOutlined />} onClick={() => copy(credentials.map(format).join('\n\n'), t.copied)}>
+        <Button icon={<CopyOutlined />} autoFocus onClick={() => copy(credentials.map(format).join('\n\n'), t.copied)}>
           {t.copyAll}
         </Button>
         {onClose && (
