@@ -17,6 +17,10 @@ test('departments are moved and reordered by dragging; an invalid target shows t
   await dragOver(page, row(page, '研发部'), row(page, '前端组'), 'into');
   await page.getByText('不能移动到“研发部”的下级部门中').waitFor();
   await page.mouse.up();
+  await dragOver(page, row(page, '研发部'), row(page, '市场部'), 'before');
+  await page.getByText('位置没有变化').waitFor();
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
   await dragOver(page, row(page, '市场部'), row(page, '旧部门 停用'), 'into');
   await page.getByText('该部门已停用，不能移入').waitFor();
   await page.keyboard.press('Escape');

@@ -29,6 +29,12 @@ test('saving a form in which nothing has changed writes nothing', async () => {
   await message.waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 
+  await page.getByRole('checkbox', { name: '选择 兰' }).check();
+  await page.getByRole('toolbar').getByRole('button', { name: '启用' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: '启用' }).click();
+  await page.getByText('已启用：兰').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+
   await fixture.logIn(credentialsOf(admin), `/tenants/${child.id}/edit`);
   await page.getByRole('button', { name: '保存' }).click();
   await message.waitFor();

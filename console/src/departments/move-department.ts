@@ -25,8 +25,10 @@ export function validateMove(tree: TreeStore, moved: Child, target: DepartmentTa
   if (error) return error;
   if (target.position === 'into') return parentId === moved.parentId ? t.alreadyThere : undefined;
   if (target.node.deptId === moved.deptId) return t.samePlace;
-  const index = getLoadedSiblings(tree, target).indexOf(target.node.deptId);
+  const siblings = getLoadedSiblings(tree, target);
+  const index = siblings.indexOf(target.node.deptId);
   if (index < 0) return t.loadPrecedingFirst;
+  if (siblings[target.position === 'before' ? index - 1 : index + 1] === moved.deptId) return t.samePlace;
   return index >= MAX_ORDERED - 1 ? t.tooFarDown : undefined;
 }
 
@@ -66,11 +68,14 @@ interface SiblingPlacement {
   referenceId: number;
 }
 
-/** Reads the siblings again, so that an order that another user has set in the meantime is preserved. */
+/** Reads the siblings again, so that an order that another user has set in the meantime is preserved. Writes nothing if it has the position. */
 export async function placeAmongSiblings(deptId: number, parentId: number, placement: SiblingPlacement): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const siblings = (await readChildIds(parentId, placement.referenceId)).filter((id) => id !== deptId);
-    const deptIds = [...siblings.slice(0, getInsertIndex(siblings, deptId, placement)), deptId];
+    const children = await readChildIds(parentId, placement.referenceId);
+    const siblings = children.filter((id) => id !== deptId);
+    const index = getInsertIndex(siblings, deptId, placement);
+    if (children[index] === deptId) return;
+    const deptIds = [...siblings.slice(0, index), deptId];
     try {
       await api.orderDepartments({ parentId, deptIds });
       return;

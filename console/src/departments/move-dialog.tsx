@@ -27,8 +27,13 @@ export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
   const [toTopLevel, setToTopLevel] = useState(false);
   const [position, setPosition] = useState('order');
   const parentId = toTopLevel ? ROOT_ID : (selectedId ?? undefined);
-  const siblings = useSiblings(parentId, dept.deptId);
+  const children = useChildren(parentId);
+  const siblings = children.filter(({ deptId }) => deptId !== dept.deptId);
   const knownSiblings = siblings.map(({ deptId }) => deptId);
+  const index = children.findIndex(({ deptId }) => deptId === dept.deptId);
+  // The position that the department already has among the children of the selected parent.
+  const present = index === 0 ? 'first' : String(children[index - 1]?.deptId);
+  const isUnchanged = parentId === dept.parentId && (position === 'order' || position === present);
   const move = useApiMutation({
     mutationFn: async (to: number) => {
       if (to !== dept.parentId) await changeParent(dept.deptId, to);
@@ -51,7 +56,7 @@ export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
       afterClose={onClosed}
       okText={t.moveConfirm}
       cancelText={t.cancel}
-      okButtonProps={{ disabled: parentId === undefined || (parentId === dept.parentId && position === 'order') }}
+      okButtonProps={{ disabled: parentId === undefined || isUnchanged }}
       // A running request cannot be cancelled. antd keeps the dialog open while it is loading.
       cancelButtonProps={{ disabled: move.isPending }}
       confirmLoading={move.isPending}
@@ -100,13 +105,13 @@ export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
   );
 }
 
-/** The first siblings only: positions further down can be reached by the order number. */
-function useSiblings(parentId: number | undefined, excludedId: number): Child[] {
+/** The first children only: positions further down can be reached by the order number. */
+function useChildren(parentId: number | undefined): Child[] {
   const { data } = useQuery({
     queryKey: queryKeys.departments.children(parentId, 'siblings'),
     queryFn: ({ signal }) => api.listChildren(parentId as number, { limit: MAX_SIBLINGS }, signal),
     enabled: parentId !== undefined,
     staleTime: 0,
   });
-  return data?.data.rows.filter(({ deptId }) => deptId !== excludedId) ?? [];
+  return data?.data.rows ?? [];
 }

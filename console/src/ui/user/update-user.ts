@@ -3,6 +3,7 @@ import { api, type User, type UserUpdate } from '../../api.ts';
 import { isApiError } from '../../http.ts';
 import { queryKeys } from '../../query-keys.ts';
 import { sessionGuard } from '../../session.ts';
+import { isSameInput } from '../record-diff.ts';
 
 export const getDisplayName = ({ nickName, userName }: Pick<User, 'nickName' | 'userName'>) => nickName || userName;
 
@@ -10,7 +11,7 @@ export type UserPatch = Partial<Pick<UserUpdate, 'deptId' | 'deptIds' | 'status'
 
 /**
  * Applies a patch to the current record and repeats it on a conflict, so that concurrent changes of other fields are
- * kept. Throws if it is aborted before the update.
+ * kept. Sends nothing if the record has these values already. Throws if it is aborted before the update.
  */
 export async function updateUser(
   queryClient: QueryClient,
@@ -27,10 +28,13 @@ export async function updateUser(
     });
     assertSameSession();
     signal.throwIfAborted();
+    const patch = createPatch(data);
+    // A password cannot be compared.
+    if (!patch.password && isSameInput<object>(patch, { ...data })) return;
     try {
       // An update replaces the whole record, so send it as it was read. The service ignores the fields that it sets
       // itself.
-      await api.updateUser({ ...data, ...createPatch(data) }, etag);
+      await api.updateUser({ ...data, ...patch }, etag);
       return;
     } catch (error) {
       if (!isApiError(error, 'CHANGED_MEANWHILE')) throw error;
