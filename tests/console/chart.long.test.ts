@@ -334,7 +334,7 @@ test('the chart of a day keeps its day when root and levels change, loads cards 
   await page.goBack();
   await card(page, '旧班组').waitFor();
   await visit(page, `/chart/${newPlant}?day=${day}`);
-  await page.getByText(`该部门在 ${day} 当天不存在`).waitFor();
+  await page.getByText(`截至 ${day}，该部门不存在`).waitFor();
   await page.getByRole('link', { name: '查看完整组织架构图' }).click();
   await card(page, '旧公司，租户').waitFor();
   await selectDay(page, dateInDays(-10));

@@ -48,7 +48,7 @@ test('a user can list their sessions and end one or all of them', async () => {
   await page.getByText('当前设备').waitFor();
   await expectAccessibleInLongRun(page);
   await page.getByRole('button', { name: /^退出登录/ }).click();
-  await page.getByText('已退出该设备').waitFor();
+  await page.getByText('该设备已退出登录').waitFor();
   await page.getByRole('button', { name: /^退出登录/ }).waitFor({ state: 'detached' });
   expectError(await otherClient.get('/auth/me'), 401, 'SESSION_ENDED');
 

@@ -177,5 +177,10 @@ function NoDepartments({ day }: { day: string | undefined }) {
   const t = useTexts(chartTexts);
   const administrator = useIsAdministrator();
   if (day) return <Empty text={t.nonePast} />;
-  return <Empty text={t.none}>{administrator && <Link to="/departments">{t.toDepartments}</Link>}</Empty>;
+  if (!administrator) return <Empty text={t.none} />;
+  return (
+    <Empty text={t.noneForAdministrators}>
+      <Link to="/departments">{t.toDepartments}</Link>
+    </Empty>
+  );
 }

@@ -20,7 +20,7 @@ export const departmentsTexts = defineTexts({
     none: '暂无部门',
     noneForAdministrators: '暂无部门。请先新建顶级部门，例如公司总部。',
     back: '返回组织架构',
-    goToParent: (name: string) => `转到上级部门“${name}”`,
+    goToParent: (name: string) => `转到“${name}”`,
     path: '上级路径',
     hiddenLevels: (count: number) => `省略 ${count} 级`,
     create: '新建顶级部门',
@@ -222,7 +222,7 @@ export const departmentsTexts = defineTexts({
     hasChildren: (direct: string, all: number) =>
       all === 1
         ? `It has a child department (${direct}).`
-        : `Child departments: ${direct}. There are ${all} departments under it in total.`,
+        : `It has child departments (${direct}), and ${all} departments below it in total.`,
     hasChildrenHint:
       'Move them first, or delete them together with this department. You can revert the deletion under Changes.',
     showChildren: 'Show child departments',

@@ -64,8 +64,8 @@ export const homeTexts = defineTexts({
         : days > 0
           ? `${days} ${days === 1 ? 'day' : 'days'} left`
           : `expired ${-days} ${days === -1 ? 'day' : 'days'} ago`,
-    expiresOn: (date: string) => `ends on ${date}`,
-    renewOwn: (date: string) => `ends on ${date}. Ask an administrator of the parent tenant to renew your tenant.`,
+    expiresOn: (date: string) => `end date ${date}`,
+    renewOwn: (date: string) => `end date ${date}. Ask an administrator of the parent tenant to renew your tenant.`,
     own: 'Your tenant',
     limitReached: 'User limit reached',
     limitNearlyReached: 'Near user limit',

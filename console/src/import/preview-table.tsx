@@ -28,7 +28,12 @@ export function PreviewTable({ preview }: { preview: ImportPreview }) {
       rowKey="row"
       dataSource={preview.table}
       scroll={{ x: 'max-content' }}
-      pagination={{ pageSize: 50, hideOnSinglePage: true, showSizeChanger: false }}
+      pagination={{
+        pageSize: 50,
+        hideOnSinglePage: true,
+        showSizeChanger: false,
+        onChange: () => table.current?.nativeElement.scrollIntoView(),
+      }}
       columns={[
         { title: t.row, dataIndex: 'row', width: 70, ...fixed },
         {

@@ -22,7 +22,7 @@ export const meTexts = defineTexts({
     password: '修改密码',
     sessions: '登录设备',
     sessionsHint: '您已在以下设备登录。',
-    ended: '已退出该设备',
+    ended: '该设备已退出登录',
     logOutEverywhere: '退出所有设备',
     logOutEverywhereTitle: '退出所有设备？',
     logOutEverywhereHint: '包括当前设备，您需要重新登录。',

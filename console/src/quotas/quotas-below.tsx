@@ -51,6 +51,7 @@ function Rows({ rows }: { rows: QuotaBelow[] }) {
     pageSize: PAGE_SIZE,
     showSizeChanger: false,
     className: 'quotas-pagination',
+    onChange: () => window.scrollTo({ top: 0 }),
   };
   if (isPhone)
     return (

@@ -41,10 +41,8 @@ export default function RestoreDialog({ name, reason, ownTenant, isPending, onRe
       onCancel={props.onClose}
       afterClose={onClosed}
     >
-      <p>
-        {reason === 'deleted' ? t.parentDeleted : t.parentDisabled}{' '}
-        {ownTenant && (reason === 'deleted' ? t.restoreParent : t.enableParent)}
-      </p>
+      <p>{reason === 'deleted' ? t.parentDeleted : t.parentDisabled}</p>
+      {ownTenant && <p>{reason === 'deleted' ? t.restoreParent : t.enableParent}</p>}
       {ownTenant ? (
         <Form layout="vertical" component="div">
           <Form.Item label={t.parent} htmlFor="restore-parent">
