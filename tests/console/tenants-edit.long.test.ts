@@ -48,7 +48,7 @@ test('an empty list of tenants offers to clear all filters', async () => {
 
 test('fields of a tenant can be edited, quotas that no read returns keep their values, and a reload keeps the draft', async () => {
   await logInOnPage(page, {}, `/tenants/${group}`);
-  await page.getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
+  await page.locator('pre').getByText('连续三个月逾期即预警').waitFor({ state: 'attached' });
   await expectAccessibleInLongRun(page);
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByLabel('租户名称').fill('榕树控股');
