@@ -78,8 +78,8 @@ export function useTenantsByCode(codes: readonly (string | null)[]): ReadonlyMap
 }
 
 /**
- * Whether records of the tenant can be read: those of tenants above the current one cannot. Undefined is the current one. All rows wait for the list of tenants, so
- * that each tenant gets one request.
+ * Whether records of the tenant can be read: those of tenants above the current one cannot. Undefined is the current one. All
+ * rows wait for the list of tenants, so that each tenant gets one request.
  */
 export function useIsReadable(tenantId: string | undefined): boolean {
   const ownTenantId = useMe().tenant.tenantId;
