@@ -239,10 +239,12 @@ async function createFastify(deps: Dependencies): Promise<App> {
   // A slot is taken as late as possible: when the token is verified (auth/guard.ts) and the body has arrived.
   app.addHook('onRequest', (request, reply, done) => {
     const isAdmittedLater = request.routeOptions.config.requiresToken || hasBody(request.raw);
-    done(isAdmittedLater ? undefined : loadShedder.admit(request, reply));
+    if (isAdmittedLater) done();
+    else loadShedder.admit(request, reply, done);
   });
   app.addHook('preHandler', (request, reply, done) => {
-    done(hasBody(request.raw) ? loadShedder.admit(request, reply) : undefined);
+    if (hasBody(request.raw)) loadShedder.admit(request, reply, done);
+    else done();
   });
   validateInput(app);
   serializeLazily(app);

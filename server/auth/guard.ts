@@ -25,7 +25,7 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
     const { authorization } = request.headers;
     const { loadShedder } = app;
     // A request with a body gets its slot when the body has arrived.
-    const admit = () => done(hasBody(request.raw) ? undefined : loadShedder.admit(request, reply));
+    const admit = () => (hasBody(request.raw) ? done() : loadShedder.admit(request, reply, done));
     // Avoid a promise if the token is cached, as for most requests.
     const key = keyIn(authorization);
     const cached = key === undefined ? tokens.cached(authorization, request.ip) : keys.cached(key, request.ip);
@@ -34,15 +34,16 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
       return admit();
     }
     // Until the token is verified, the request counts against the share of its address.
-    const error = loadShedder.admit(request, reply);
-    if (error) return done(error);
-    const read: Promise<VerifiedToken | ApiKeyCredentials> =
-      key === undefined ? tokens.read(authorization, request.ip) : keys.find(key, request.ip);
-    read.then((token) => {
-      trackedResponse(reply).release();
-      request.token = token;
-      admit();
-    }, done);
+    loadShedder.admit(request, reply, (error) => {
+      if (error) return done(error);
+      const read: Promise<VerifiedToken | ApiKeyCredentials> =
+        key === undefined ? tokens.read(authorization, request.ip) : keys.find(key, request.ip);
+      read.then((token) => {
+        trackedResponse(reply).release();
+        request.token = token;
+        admit();
+      }, done);
+    });
   });
 }
 

@@ -1,9 +1,8 @@
-import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address.ts';
 import { liftDeadline } from './deadline.ts';
 import { type ApiError, apiError } from './errors.ts';
-import { FairShares, type Member } from './fair-shares.ts';
+import { FairShares, type Member, type Releasable } from './fair-shares.ts';
 import type { Limits } from './limits.ts';
 import { type Subscription, type SubscriptionKind, Subscriptions } from './subscriptions.ts';
 import { type TopLevelTenantFinder, TopLevelTenants, WITHOUT_TOKEN } from './top-level-tenants.ts';
@@ -14,10 +13,11 @@ const INTERVAL_MS = 100;
 /** The limit of requests in flight: as many as the process completes in five intervals. Further requests would only wait. */
 const LIMIT_INTERVALS = 5;
 /**
- * Rejecting costs time too, and many clients retry at once. So an interval allows one rejection for every four requests that
- * were completed in the previous one, and at least 50. Further rejected connections are not read until a later interval.
+ * Rejecting costs time too, and many clients may send at the same moment. So an interval allows one rejection for every four
+ * requests that were completed in the previous one, and at least 50. Further rejections wait for a later interval, as long as
+ * those that wait already will be sent within two seconds.
  */
-const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50 };
+const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50, maxIntervals: 20 };
 
 /**
  * Sheds load beyond the capacity of the service: further requests are rejected with `TOO_BUSY` and a `Retry-After` header.
@@ -30,7 +30,7 @@ export class LoadShedder {
   private readonly subscribers = new FairShares();
   private readonly subscriptions: Subscriptions;
   private readonly topLevelTenants: TopLevelTenants;
-  private readonly rejections = createRejectionLimiter();
+  private readonly rejections = new Rejections();
   private readonly timer: NodeJS.Timeout;
   private limit: number;
   private isLimitReached = false;
@@ -48,38 +48,45 @@ export class LoadShedder {
   }
 
   /**
-   * Gives a request a slot until its response has been written to the socket, or returns the error. Health checks and metrics
-   * need no slot.
+   * Gives a request a slot until its response has been written to the socket. Calls `done`, with the error if there is no slot.
+   * Health checks and metrics need none.
    */
-  admit(request: FastifyRequest, reply: FastifyReply): ApiError | undefined {
+  admit(request: FastifyRequest, reply: FastifyReply, done: (error?: ApiError) => void): void {
     const { needsNoSlot } = request.routeOptions.config;
-    if (needsNoSlot || request.raw.socket.destroyed) return undefined;
+    // A response that has ended, because the deadline has passed meanwhile, would not give the slot back.
+    if (needsNoSlot || request.raw.socket.destroyed || reply.raw.writableEnded) {
+      done();
+      return;
+    }
     const member = this.memberOf(this.slots, request);
     if (this.slots.held >= this.limit) {
       this.isLimitReached = true;
       if (!this.slots.isBelowShare(member, this.limit)) {
-        this.rejections.count(request.raw.socket);
         this.shed.slot++;
-        return apiError('TOO_BUSY');
+        this.rejections.add(reply, () => done(apiError('TOO_BUSY')));
+        return;
       }
     }
     this.slots.add(member);
     trackedResponse(reply).hold(member);
-    return undefined;
+    done();
   }
 
-  /** Throws if there is no room for a subscription: before the first read, which would cost more than the rejection. */
-  assertRoomForSubscription(request: FastifyRequest): void {
+  /** Fails if there is no room for a subscription: before the first read, which would cost more than the rejection. */
+  async assertRoomForSubscription(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (this.subscriptions.hasRoomFor(this.memberOf(this.subscribers, request))) return;
     this.isLimitReached = true;
-    this.rejections.count(request.raw.socket);
     this.shed.subscription++;
+    trackedResponse(reply).release();
+    await new Promise<void>((resolve) => this.rejections.add(reply, resolve));
     throw apiError('TOO_BUSY');
   }
 
   /** Exchanges the slot of a request for a subscription, which has no deadline. */
-  subscribe(request: FastifyRequest, reply: FastifyReply, kind: SubscriptionKind): Subscription {
-    this.assertRoomForSubscription(request);
+  async subscribe(request: FastifyRequest, reply: FastifyReply, kind: SubscriptionKind): Promise<Subscription> {
+    // Wait only for a rejection: otherwise another request could take the room meanwhile.
+    const hasRoom = this.subscriptions.hasRoomFor(this.memberOf(this.subscribers, request));
+    if (!hasRoom) await this.assertRoomForSubscription(request, reply);
     if (this.subscribers.held >= this.limits.subscriptions) this.isLimitReached = true;
     const subscription = this.subscriptions.add(this.memberOf(this.subscribers, request), kind);
     const response = trackedResponse(reply);
@@ -97,6 +104,7 @@ export class LoadShedder {
       slots: { held: this.slots.held, limit: Math.floor(this.limit) },
       subscriptions: this.subscriptions.count(),
       shed: this.shed,
+      waitingRejections: this.rejections.waiting,
     };
   }
 
@@ -127,29 +135,39 @@ export class LoadShedder {
 /** All responses are of this class: see server.ts. */
 export const trackedResponse = ({ raw }: FastifyReply): TrackedResponse => raw as unknown as TrackedResponse;
 
-/** Pauses connections whose rejections exceed the limit of an interval, and resumes the first of them in each interval. */
-function createRejectionLimiter() {
-  const paused = new Set<Socket>();
-  let rejected = 0;
-  let max = REJECTIONS.minPerInterval;
-  return {
-    nextInterval(completed: number): void {
-      max = Math.max(REJECTIONS.minPerInterval, completed * REJECTIONS.perCompleted);
-      rejected = 0;
-      let left = max;
-      for (const socket of paused) {
-        if (left-- <= 0) break;
-        paused.delete(socket);
-        socket.resume();
-      }
-    },
-    count(socket: Socket): void {
-      if (++rejected <= max) return;
-      paused.add(socket);
-      // Pause later: Node resumes a connection by itself once its response is sent.
-      setImmediate(() => paused.has(socket) && socket.pause());
-    },
-  };
+/** Spreads rejections over intervals. */
+class Rejections {
+  private readonly pending = new Map<Releasable, () => void>();
+  private sent = 0;
+  private max = REJECTIONS.minPerInterval;
+
+  get waiting(): number {
+    return this.pending.size;
+  }
+
+  /** Calls `reject` at once or in a later interval, unless the client disconnects before. There is no deadline meanwhile. */
+  add(reply: FastifyReply, reject: () => void): void {
+    if (this.sent < this.max || this.waiting >= REJECTIONS.maxIntervals * this.max) {
+      this.sent++;
+      reject();
+      return;
+    }
+    const rejection = { release: () => void this.pending.delete(rejection) };
+    this.pending.set(rejection, reject);
+    trackedResponse(reply).hold(rejection);
+    liftDeadline(reply);
+  }
+
+  nextInterval(completed: number): void {
+    this.max = Math.max(REJECTIONS.minPerInterval, completed * REJECTIONS.perCompleted);
+    this.sent = 0;
+    for (const [rejection, reject] of this.pending) {
+      if (this.sent >= this.max) return;
+      this.sent++;
+      rejection.release();
+      reject();
+    }
+  }
 }
 
 declare module 'fastify' {
@@ -157,7 +175,7 @@ declare module 'fastify' {
     loadShedder: LoadShedder;
   }
   interface FastifyContextConfig {
-    /** Health checks are never rejected. */
+    /** Health checks and metrics are never rejected. */
     needsNoSlot?: boolean;
     /** The route requires a token or API key: its requests get their slot once that is verified. */
     requiresToken?: boolean;

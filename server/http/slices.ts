@@ -4,12 +4,12 @@
  * How long a slice may take before other requests are served. A write needs several turns of the event loop, so each of them has
  * to be short.
  */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 
 const waiting: (() => void)[] = [];
 let scheduled = false;
 
-/** Resumes one waiter per turn of the event loop: however many responses are large, only one slice delays the others. */
+/** Resumes one waiter per turn of the event loop: however many large responses there are, each turn has only one slice. */
 function resumeNext(): void {
   scheduled = false;
   waiting.shift()?.();

@@ -84,7 +84,7 @@ export function ledgerRoutes(
         // Positions without changes for this feed need not be scanned again.
         from.after = Number(next);
         // From here on the request counts as a subscription.
-        subscription ??= app.loadShedder.subscribe(request, reply, 'long_poll');
+        subscription ??= await app.loadShedder.subscribe(request, reply, 'long_poll');
         await subscribers.waitForChanges(sourceOf(request, request.query), from.after, left, subscription.signal);
       }
     },
@@ -110,12 +110,12 @@ export function ledgerRoutes(
       const cursor = request.headers['last-event-id'] || after;
       if (!/^(\d{1,18}|latest)$/.test(cursor)) throw invalid('Last-Event-ID', 'cursor');
       const readAfter = (position: number) => read(request, { after: position, limit: 100, tenantId, below });
-      app.loadShedder.assertRoomForSubscription(request);
+      await app.loadShedder.assertRoomForSubscription(request, reply);
       // Read the first page before the stream begins, so that its error is sent as a regular response.
       const position = positionOf(cursor);
       const first = await readAfter(position);
       if (!isClientWaiting(reply)) return reply;
-      const subscription = app.loadShedder.subscribe(request, reply, 'stream');
+      const subscription = await app.loadShedder.subscribe(request, reply, 'stream');
       const events = streamChanges(
         subscribers,
         readAfter,

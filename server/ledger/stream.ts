@@ -19,7 +19,7 @@ export async function* streamChanges(
   let page = first;
   yield ': the changes of a tenant\n\n';
   for (;;) {
-    for (const event of eventsOf(page, position)) yield event;
+    yield* inPieces(eventsOf(page, position));
     position = Number(page.next);
     if (subscribers.closed) return;
     if (page.rows.length === 0) {
@@ -69,4 +69,19 @@ function* eventsOf({ rows, next, positions }: FeedPage, before: number): Generat
   for (const [n, row] of rows.entries()) yield `id: ${positions[n]}\nevent: change\ndata: ${JSON.stringify(row)}\n\n`;
   if (Number(next) > Number(positions.at(-1) ?? before)) yield `id: ${next}\n: skipped changes\n\n`;
   else if (rows.length === 0) yield ': heartbeat\n\n';
+}
+
+/** Every piece is a write to the socket, which costs more than the event itself. */
+const PIECE_LENGTH = 65_536;
+
+/** Joins short events into pieces. */
+function* inPieces(events: Iterable<string>): Generator<string, void> {
+  let piece = '';
+  for (const event of events) {
+    piece += event;
+    if (piece.length < PIECE_LENGTH) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece) yield piece;
 }

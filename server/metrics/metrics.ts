@@ -160,6 +160,7 @@ export async function createMetrics(): Promise<Metrics> {
           reads: db.reads.countWaiting(),
           writes: db.writes.countWaiting(),
           pipelined: connections.usage().waiting,
+          rejections: load().waitingRejections,
         }),
         'queue',
       );

@@ -17,23 +17,40 @@ function createShedder(t: TestContext) {
   t.after(() => shedder.close());
   return {
     nextInterval: () => t.mock.timers.tick(INTERVAL_MS),
-    /** Sends a request without a token. Returns how to complete it, or undefined if it is rejected. */
-    send(socket: object = { destroyed: false, pause() {} }): (() => void) | undefined {
-      let held: { release(): void } | undefined;
-      const request = { routeOptions: { config: {} }, raw: { socket }, ip: '127.0.0.1' };
-      const reply = { raw: { hold: (member: typeof held) => (held = member) } };
-      const error = shedder.admit(request as unknown as FastifyRequest, reply as unknown as FastifyReply);
-      return error ? undefined : () => held?.release();
+    /**
+     * Sends a request without a token. `held` is what its response holds: a slot, or the rejection while it waits. It is undefined
+     * if the request was rejected at once.
+     */
+    send({ onReject = () => {}, hasEnded = false } = {}): { held?: { release(): void } } {
+      const response: { held?: { release(): void } } = {};
+      const request = { routeOptions: { config: {} }, raw: { socket: { destroyed: false } }, ip: '127.0.0.1' };
+      const raw = {
+        writableEnded: hasEnded,
+        hold: (held: { release(): void }) => {
+          response.held = held;
+        },
+      };
+      shedder.admit(
+        request as unknown as FastifyRequest,
+        { raw, pending: null } as unknown as FastifyReply,
+        (error) => {
+          if (error) onReject();
+        },
+      );
+      return response;
     },
+    usage: () => shedder.usage(),
   };
 }
 
 /** Fills all slots, counts and completes them. */
-function countSlots({ send }: ReturnType<typeof createShedder>): number {
-  const completions: (() => void)[] = [];
-  for (let complete = send(); complete; complete = send()) completions.push(complete);
-  for (const complete of completions) complete();
-  return completions.length;
+function countSlots({ send, usage }: ReturnType<typeof createShedder>): number {
+  const requests: ReturnType<typeof send>[] = [];
+  for (const rejected = usage().shed.slot; usage().shed.slot === rejected; ) requests.push(send());
+  // The last one was rejected.
+  requests.pop()?.held?.release();
+  for (const { held } of requests) held?.release();
+  return requests.length;
 }
 
 test('the limit rises at once to the number of requests completed in half a second, and falls when the service gets slower', (t) => {
@@ -50,26 +67,47 @@ test('the limit rises at once to the number of requests completed in half a seco
   assert.equal(countSlots(shedder), MIN);
 });
 
-test('connections whose rejections exceed the limit of an interval are not read until a later one', (t) => {
+test('rejections beyond the limit of an interval are sent in later ones, in order', (t) => {
   const shedder = createShedder(t);
-  for (let n = 0; n < MIN; n++) assert.ok(shedder.send());
-  const paused = new Set<number>();
-  const socketOf = (n: number) => ({
-    destroyed: false,
-    pause: () => paused.add(n),
-    resume: () => paused.delete(n),
-  });
-  for (let n = 0; n < 130; n++) assert.equal(shedder.send(socketOf(n)), undefined);
-  t.mock.timers.tick(0);
-  assert.deepEqual([paused.size, paused.has(49), paused.has(50)], [80, false, true]);
+  for (let n = 0; n < MIN; n++) shedder.send();
+  const rejected: number[] = [];
+  for (let n = 0; n < 130; n++) shedder.send({ onReject: () => rejected.push(n) });
+  assert.equal(rejected.length, 50);
+  shedder.nextInterval();
+  assert.equal(rejected.length, 100);
   shedder.nextInterval();
   assert.deepEqual(
-    [paused.size, paused.has(99), paused.has(100)],
-    [30, false, true],
-    'the first ones are resumed first',
+    rejected,
+    Array.from({ length: 130 }, (_, n) => n),
   );
+  assert.equal(shedder.usage().slots.held, MIN);
+});
+
+test('rejections that would wait for more than two seconds are sent at once', (t) => {
+  const shedder = createShedder(t);
+  for (let n = 0; n < MIN; n++) shedder.send();
+  let rejected = 0;
+  for (let n = 0; n < 3_000; n++) shedder.send({ onReject: () => rejected++ });
+  assert.deepEqual([rejected, shedder.usage().waitingRejections], [2_000, 1_000]);
+  for (let n = 0; n < 20; n++) shedder.nextInterval();
+  assert.deepEqual([rejected, shedder.usage().waitingRejections], [3_000, 0]);
+});
+
+test('a rejection is forgotten when its client disconnects', (t) => {
+  const shedder = createShedder(t);
+  for (let n = 0; n < MIN; n++) shedder.send();
+  let rejected = 0;
+  const requests = Array.from({ length: 100 }, () => shedder.send({ onReject: () => rejected++ }));
+  for (const { held } of requests) held?.release();
+  assert.equal(shedder.usage().waitingRejections, 0);
   shedder.nextInterval();
-  assert.equal(paused.size, 0);
+  assert.equal(rejected, 50);
+});
+
+test('a request whose response has been sent before its token was verified takes no slot', (t) => {
+  const shedder = createShedder(t);
+  for (let n = 0; n < 10 * MIN; n++) assert.deepEqual(shedder.send({ hasEnded: true }), {});
+  assert.equal(shedder.usage().slots.held, 0);
 });
 
 test('a tenant that turns out to belong to a subtree counts there with all that it holds', () => {
