@@ -1,6 +1,6 @@
 // Asks whether a user may open a page of an application: their tenant must be in service, the user must be enabled, the tenant's
-// package must have the menu, and the quota must not be used up. It sends the ETag of the last response, so that an unchanged one
-// is sent without a body.
+// package must have the menu, and the quota must not be used up. It sends the ETag of the last response, so that the service
+// does not send an unchanged response again.
 //
 //   BANYAN_URL=http://localhost:8080 BANYAN_KEY=byk_… node examples/check-entitlements.ts <userId> <menuId> <quota>
 //

@@ -1,6 +1,6 @@
 """Writes the departments of a tenant as CSV. It needs Python 3.9 or later and no packages.
 
-    BANYAN_URL=http://localhost:8080 BANYAN_KEY_ID=7 BANYAN_KEY=byk_... python3 examples/export_departments.py > departments.csv
+    BANYAN_URL=http://localhost:8080 BANYAN_KEY_ID=1001 BANYAN_KEY=byk_… python3 examples/export_departments.py > departments.csv
 
 It first exchanges the key for a short-lived access token (OAuth 2.0, client credentials), so that the key itself is sent
 only once and the token can only read departments.

@@ -21,9 +21,9 @@ export const defaultTiming = {
    */
   stallMs: 30_000,
   /**
-   * A connection that the service has ended is closed after this time, even if the client does not end it. If the rest of a
-   * rejected body is arriving, it is closed when nothing has arrived for this time, and in any case after `requestMs`, or
-   * `uploadMs` if the body was a file.
+   * A connection that the service has ended is closed after this time, even if the client does not end it. While the rest
+   * of a rejected body arrives, the connection is closed when nothing has arrived for this time, and in any case after
+   * `requestMs`, or `uploadMs` if the body was a file.
    */
   lingerMs: 2_000,
   /** A streamed response is aborted after this time, even if its client is still reading. */

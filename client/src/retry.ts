@@ -19,8 +19,8 @@ export interface RetryOptions {
   /** The maximum number of retries. Default: 4. */
   maxRetries?: number;
   /**
-   * The longest first pause after a network error; it doubles with each further one, and a random part of up to half is taken
-   * off. Default: 500.
+   * The first pause after a network error. It doubles with each further attempt; of each pause, a random part of up to half is
+   * taken off. Default: 500.
    */
   minDelayMs?: number;
   /** The longest pause. If the service asks for a longer one, the call fails. Default: 60,000. */

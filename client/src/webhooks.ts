@@ -15,7 +15,7 @@ type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface WebhookOptions {
-  /** Older messages may have been recorded and sent again by somebody else. Default: 300. */
+  /** Older messages are rejected: somebody else may have recorded them and sent them again. Default: 300. */
   toleranceSeconds?: number;
   /** The current time in milliseconds. */
   now?: () => number;

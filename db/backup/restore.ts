@@ -45,7 +45,7 @@ const RECOVERY_TIMEOUT_SECONDS = 7 * 86_400;
 export async function restoreBackup(options: RestoreOptions): Promise<{ replaced: string | undefined }> {
   const { dataDir, backup, progress, signal } = options;
   assertReplaceable(options);
-  // Look for the archive now: copying may take a long time, and what is archived meanwhile is restored too.
+  // Fail now if there is no archive: copying may take a long time. Its files are listed again later, with those added meanwhile.
   listArchived(options);
   fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // The next start removes this folder if we are killed.

@@ -30,7 +30,10 @@ export async function assumeTenantForWrite(tx: Tx, caller: Caller, requested: st
   return { tenantId, ...tenant };
 }
 
-/** Locks a tenant until the transaction ends; returns its account limit and names. Lock order: tenant first, then ids ascending. */
+/**
+ * Locks a tenant until the transaction ends; returns its account limit and names. Lock order: the tenant first, then its
+ * records by ascending id.
+ */
 export async function lockTenant(tx: Tx, callerTenant: string, tenantId = callerTenant) {
   const tenant = await lockTenantRow(tx, callerTenant, tenantId);
   // Outside the scope, or deleted a moment ago. Not 401: the caller's own token may still be valid.

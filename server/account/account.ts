@@ -35,7 +35,7 @@ export async function checkPasswordChange(
 ): Promise<CheckedChange> {
   const { tenantId, userId, userName } = asUser(caller);
   const key: AttemptKey = { tenantId, userKey: userKey(userName), address: origin.address };
-  // The caller is known, so they use the share of their tenant.
+  // The caller is authenticated, so the work counts against their tenant, not against their address.
   const fairnessKey = fairnessKeyOfTenant(key);
   const failed = { userName, reason: 'WRONG_PASSWORD', origin } as const;
   const { attempt, user } = await checkPassword(deps, key, fairnessKey, oldPassword, failed, { id: userId });

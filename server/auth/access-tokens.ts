@@ -20,7 +20,7 @@ export interface TokenKeys {
 export const signAccessToken = (signer: TokenKeys, { tenantId, userId, sessionId }: SessionIdentity, seconds: number) =>
   sign(signer, userId, { tenant_id: tenantId, sid: sessionId }, seconds);
 
-/** Signs a token that acts for an API key, with some of its permissions. It is valid only while the secret is. */
+/** Signs a token that acts for an API key, with some of its permissions. It is valid only while the secret `secretId` is. */
 export const signKeyToken = (
   signer: TokenKeys,
   { tenantId, keyId, secretId }: ApiKeyIdentity,
@@ -48,7 +48,7 @@ interface AccessToken {
   subject: TokenSubject;
   /** Milliseconds since 1970, by the clock of the keyring. */
   expires: number;
-  /** The key that signed it. */
+  /** The id of the signing key. */
   signedBy: string;
   claims: JWTPayload;
 }

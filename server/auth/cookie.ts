@@ -17,8 +17,8 @@ const cookieType = ({ protocol }: FastifyRequest) =>
     : { name: 'banyan_session', attributes: 'Path=/auth' };
 
 /**
- * Returns the session cookie of a request. Two of them are rejected: over plain http, a page of a sibling domain can add
- * one that logs the user in as someone else, and nothing says which one is ours.
+ * Returns the session cookie of a request. A request with two is rejected: over plain http, a page of a sibling domain can
+ * add one that logs the user in as someone else, and nothing says which one is ours.
  */
 export function cookieOf(request: FastifyRequest): string | undefined {
   const [cookie, ...others] = cookiesOf(request);

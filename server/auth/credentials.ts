@@ -45,7 +45,8 @@ export interface ApiKeyCredentials extends ApiKeyIdentity {
 
 /**
  * While a key is refused (it was deleted, is disabled, must not be used from this address, …), its requests use neither the
- * tenant's share of the request slots nor its rate limit. The key is still checked on each request; the first success ends this.
+ * tenant's share of the request slots nor the tenant's rate limit. The key is still checked on each request; the first success
+ * ends this.
  */
 export interface RefusalState {
   refused: boolean;

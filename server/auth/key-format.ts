@@ -9,7 +9,7 @@ const PREFIX = 'byk_';
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const FORMAT = /^byk_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
-/** The characters of a key that lists show, so that people can tell keys apart. */
+/** The length of the prefix that lists show, so that people can tell keys apart. */
 const SHOWN_LENGTH = PREFIX.length + 6;
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

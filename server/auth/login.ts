@@ -52,7 +52,7 @@ export interface LoginOrigin {
 
 /**
  * What the ledger records instead of a name that no account has. The name may be a password that was typed into the wrong
- * field, and the ledger keeps it indefinitely and shows it to administrators.
+ * field, and the ledger may keep it indefinitely and shows it to administrators.
  */
 const UNKNOWN_USER = 'unknown';
 
@@ -116,7 +116,7 @@ async function issueForPassword(
           // this session.
           lockLoginUser(tx, tenantId, userId),
         ]);
-        // A concurrent login has replaced an imported hash: the password has to be checked against the new one.
+        // A concurrent login may have replaced the outdated hash: the password has to be checked against the new one.
         if (needsRehash && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
         // A deleted tenant gives the same error as an unknown one.
         if (tenantState === 'deleted' || current?.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
@@ -159,12 +159,12 @@ async function issueForPassword(
   }
 }
 
-/** Thrown when a concurrent login has replaced the hash that this one has checked. */
+/** Thrown when an outdated hash was replaced, probably by a concurrent login, after this login had checked it. */
 class HashReplacedError extends Error {}
 
 /**
  * Checks a password, with brute-force protection. A failed attempt is settled here; after a success the caller of this
- * function settles it, together with its own writes.
+ * function settles it.
  */
 export async function checkPassword(
   deps: ThrottleDependencies,

@@ -147,7 +147,9 @@ export const settleAddress = (tx: Tx, address: string, outcome: AttemptOutcome) 
 export const tenantsWithExpiredLogins = (sql: Sql, maxRows: number) => sql<{ tenantId: string }[]>`
   select tenant_id as "tenantId" from tenants_with_expired_logins(${maxRows}) tenant_id`;
 
-/** Deletes expired counters of a tenant: a day after the last failure, or after the trust in the address has ended. */
+/**
+ * Deletes expired counters of a tenant: a day after the last failure or the end of the trust in the address, whichever is later.
+ */
 export const deleteExpiredFailures = (tx: Tx, tenantId: string, maxRows: number) => tx`
   delete from login_failures where tenant_id = ${tenantId} and (user_key, address) in (
     select user_key, address from login_failures

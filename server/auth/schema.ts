@@ -40,7 +40,7 @@ export const Tokens = Type.Object(
     ),
     mustChangePassword: Type.Optional(
       Type.Boolean({
-        description: '`true`: every other operation is rejected until the user has changed their password',
+        description: '`true`: until the user has changed their password, only that and logging out are allowed',
       }),
     ),
   },

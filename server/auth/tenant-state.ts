@@ -8,7 +8,10 @@ export const readTenantState = async (tx: Tx, tenantId: string): Promise<TenantS
   return row.state;
 };
 
-/** The top-level tenant of each tenant: its ancestor directly below 000000. For load shedding; callers never see it. */
+/**
+ * The top-level tenant of each tenant: its ancestor directly below 000000. Load shedding and the limit of imports use it;
+ * callers never see it.
+ */
 export const readTopLevelTenants = async (sql: Sql | Tx, tenantIds: string[]): Promise<Map<string, string>> => {
   const rows = await sql<{ tenantId: string; topLevel: string }[]>`
     select tenant_id as "tenantId", top_level as "topLevel" from top_level_tenants(${tenantIds}::text[])`;

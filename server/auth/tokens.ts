@@ -8,18 +8,18 @@ import type { RefusalStates } from './refusal-states.ts';
 
 /**
  * Verifies the token of an Authorization header: algorithm, key, issuer, audience, type and expiry. Clients send the same
- * token many times, so verified tokens are cached; expiry and key are checked on every request.
+ * token many times, so verified tokens are cached; expiry and signing key are checked on every request.
  */
 export class TokenReader {
-  private readonly signer: TokenKeys;
+  private readonly tokenKeys: TokenKeys;
   private readonly limits: KeyLimits;
   private readonly refusalStates: RefusalStates;
   private readonly verified = createCache<Verified>(MAX_CACHED);
   /** What requests learned about the API keys that tokens were issued to. All tokens of a key share it. */
   private readonly knownKeys = createCache<KnownKey>(MAX_CACHED);
 
-  constructor(signer: TokenKeys, limits: KeyLimits, refusalStates: RefusalStates) {
-    this.signer = signer;
+  constructor(tokenKeys: TokenKeys, limits: KeyLimits, refusalStates: RefusalStates) {
+    this.tokenKeys = tokenKeys;
     this.limits = limits;
     this.refusalStates = refusalStates;
   }
@@ -28,7 +28,7 @@ export class TokenReader {
   cached(authorization: string | undefined, address: string): VerifiedToken | ApiKeyCredentials | undefined {
     const found = authorization && this.verified.get(authorization);
     if (!found) return undefined;
-    const { keys } = this.signer;
+    const { keys } = this.tokenKeys;
     if (found.expires > keys.now() && keys.has(found.signedBy)) {
       // Concurrent requests share the object, see ApiKeyCredentials.
       if (found.token.keyId !== undefined && found.token.address !== address)
@@ -43,7 +43,7 @@ export class TokenReader {
     if (!authorization) throw apiError('NO_TOKEN');
     const jwt = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization)?.[1];
     if (!jwt) throw apiError('INVALID_TOKEN');
-    const { subject, expires, signedBy } = await verifyAccessToken(this.signer, jwt);
+    const { subject, expires, signedBy } = await verifyAccessToken(this.tokenKeys, jwt);
     const token =
       subject.keyId === undefined
         ? { ...subject, expires }
@@ -65,7 +65,7 @@ export class TokenReader {
 
   /** The milliseconds until a token or an API key expires, for responses that outlast it, such as event streams. */
   timeLeft = (token: VerifiedToken | ApiKeyCredentials): number => {
-    const now = this.signer.keys.now();
+    const now = this.tokenKeys.keys.now();
     if (token.keyId === undefined) return token.expires - now;
     const keyLeft = token.known.expires - performance.now();
     return token.issued ? Math.min(token.issued.expires - now, keyLeft) : keyLeft;

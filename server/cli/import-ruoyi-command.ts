@@ -19,7 +19,10 @@ The password is read from RUOYI_PASSWORD if the URL has none. --report folder sa
 /** A mistake in the arguments, which the operator can correct. */
 class UsageError extends Error {}
 
-/** Returns the exit code: 0 for success, 1 for a mistake in the arguments, 2 for any other error or an unexplained difference. */
+/**
+ * Returns the exit code: 0 for success, 1 for a mistake in the arguments, 2 for any other error or if records differ from RuoYi
+ * for no known reason.
+ */
 export async function importRuoyi(
   args: string[],
   { environment, print }: { environment: Environment; print(line: string): void },

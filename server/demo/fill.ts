@@ -80,12 +80,12 @@ function planGroup(installation: Installation, random: Random, calendar: Calenda
   const events: Event[] = [];
   for (const [n, entries] of listDepartments().entries()) {
     const company = COMPANIES[n - 1];
-    const founding = company?.foundedDaysAgo ?? HISTORY_DAYS;
-    const founded = calendar.workingTime(founding);
+    const foundedDaysAgo = company?.foundedDaysAgo ?? HISTORY_DAYS;
+    const founded = calendar.workingTime(foundedDaysAgo);
     founded.setUTCHours(1, n, 0, 0);
     const lastDaysAgo = company ? lastDayOf(company) : 0;
     const context = { calendar, random, founded, lastDaysAgo };
-    const planned = planDepartments(entries, installation.language, random, founding, lastDaysAgo);
+    const planned = planDepartments(entries, installation.language, random, foundedDaysAgo, lastDaysAgo);
     const count = company?.people ?? PEOPLE.headOffice;
     const leavers = Math.round(count / PEOPLE_PER_LEAVER);
     const employees = planEmployees(names.splice(0, count + leavers), leavers, planned, {

@@ -26,7 +26,7 @@ export interface CreatedCompany {
   userIds: string[];
 }
 
-/** A change of the plan. Those of the whole group run in the order of their times. */
+/** A planned change. Those of the whole group run in the order of their times. */
 export interface Event {
   time: Date;
   run(time: Date): Promise<void>;

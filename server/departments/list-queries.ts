@@ -104,7 +104,7 @@ const textConditions = (tx: Tx, tenantId: string, { deptName, exact, leader }: S
   ${deptName === null ? tx`` : tx`and strpos(lower(d.dept_name), lower(${deptName})) > 0`}
   ${leader === null ? tx`` : hasLeader(tx, tenantId, leader)}`;
 
-/** The text contains the part or, for departments that show the name of a user, that name does. */
+/** The leader's text contains `part` or, for departments that show the name of a user instead, that name does. */
 const hasLeader = (tx: Tx, tenantId: string, part: string) => tx`
   and (strpos(lower(d.leader), lower(${part})) > 0
     or d.leader is null and d.leader_id is not null and d.leader_id = any(array(${usersNamed(tx, tenantId, part)})))`;

@@ -49,25 +49,25 @@ export const countMembers = async (tx: Tx, tenantId: string, deptIds: number[]):
 
 /**
  * Counts the users of each department and of those below it, each user once. Returns undefined if there are more than
- * `maxDepartments` in all of these branches: the cost grows with them. The walk stops there, because the recursion
+ * `maxDepartments` in all of these subtrees: the cost grows with them. The walk stops there, because the recursion
  * produces rows only as they are read.
  */
-export const countBranchMembers = async (
+export const countSubtreeMembers = async (
   tx: Tx,
   tenantId: string,
   deptIds: number[],
   maxDepartments: number,
 ): Promise<Map<number, number> | undefined> => {
   const rows = await tx<{ deptId: number | null; users: number; complete: boolean }[]>`
-    with recursive branch (root, id) as (
+    with recursive subtree (root, id) as (
       select r.id, r.id from unnest(${deptIds.map(String)}::bigint[]) as r (id)
       union all
-      select b.root, c.dept_id from branch b cross join lateral (
+      select b.root, c.dept_id from subtree b cross join lateral (
         select c.dept_id from departments c
         where c.tenant_id = ${tenantId} and c.parent_id >= b.id and c.parent_id <= b.id and c.del_flag = '0'
         order by c.parent_id, c.order_num, c.dept_id offset 0
       ) c
-    ), found as materialized (select root, id from branch limit ${maxDepartments + 1})
+    ), found as materialized (select root, id from subtree limit ${maxDepartments + 1})
     select n.complete, u."deptId", u.users
     from (select count(*) <= ${maxDepartments} as complete from found) n left join lateral (
       select f.root as "deptId", count(distinct m.user_id)::int as users from found f cross join lateral (
@@ -87,14 +87,14 @@ export const memberIds = (
   deptId: string,
   { withSubtree }: { withSubtree: boolean },
 ): Fragment => {
-  const branch = () => tx`any(array(
+  const subtree = () => tx`any(array(
     select ${bigintOf(deptId)}::bigint
     union all (select id from department_descendants(${tenantId}, ${bigintOf(deptId)}, null) as b (id))))`;
   // A single department is compared with `=`, not with an array: then the index returns the user ids in order, and a page reads
   // only its own rows.
   return tx`
     select distinct m.user_id from user_departments m
-    where m.tenant_id = ${tenantId} and m.dept_id = ${withSubtree ? branch() : tx`${bigintOf(deptId)}`}`;
+    where m.tenant_id = ${tenantId} and m.dept_id = ${withSubtree ? subtree() : tx`${bigintOf(deptId)}`}`;
 };
 
 /** Reads the members of departments, at most `limit`, and whether one of these departments is their main one. */

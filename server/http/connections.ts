@@ -26,7 +26,7 @@ interface Connection {
   readonly address: string;
   /** The response that is being prepared or sent. */
   current: TrackedResponse | null;
-  /** Pipelined requests that wait for it, by their responses. */
+  /** Pipelined requests that wait for `current`, by their responses. */
   readonly waiting: TrackedResponse[];
   /** Runs once all requests that have arrived are answered: the next one could not be parsed. */
   afterLast: (() => void) | null;
@@ -138,7 +138,7 @@ export class Connections {
     req.once('end', () => socket.destroySoon()).resume();
   }
 
-  /** Whether the rest of a rejected body is read. Node's own timeout for requests does not apply to it. */
+  /** Whether the rest of a rejected body is being read. Node's own timeout for requests does not apply to it. */
   isDiscarding(socket: Socket): boolean {
     return this.open.get(socket)?.discarding != null;
   }
@@ -301,8 +301,8 @@ export class Connections {
 }
 
 /**
- * Whether no request is being processed: none has arrived, it is incomplete, or all that remains is for the client to read the
- * response.
+ * Whether no request is being processed: none has arrived, the request is incomplete, or all that remains is for the client to
+ * read the response.
  */
 const isIdle = ({ current, waiting }: Connection): boolean =>
   waiting.length === 0 && (!current || current.writableEnded || !current.req.complete);

@@ -6,7 +6,7 @@ import { hasBody } from './server.ts';
 
 /** A request that waits for its response. */
 interface Pending {
-  /** When the wait began; `NEVER` while the body is still arriving, and for a subscription. */
+  /** When the wait began; `NEVER` while the body is still arriving, and once the deadline is lifted. */
   since: number;
   withinMs: number;
   expire: () => void;
@@ -57,7 +57,7 @@ export function enforceDeadlines(app: App): void {
   });
 }
 
-/** Exempts a request from the deadline: a subscription, which waits for changes, or long work before a transaction. */
+/** Exempts a request from the deadline: a subscription, an upload, long work before a transaction, or a rejection that waits. */
 export function liftDeadline({ pending }: FastifyReply): void {
   if (pending) pending.since = NEVER;
 }

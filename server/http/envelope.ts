@@ -110,7 +110,8 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
 
 /**
  * The headers of every response. Responses are not cached, because most are private and some contain tokens. They are not
- * pages, so a browser that displays one must not load anything or put it into a frame. /docs has its own policy.
+ * pages, so a browser that displays one must not load anything or put it into a frame. /docs and the console have
+ * policies of their own.
  */
 export const commonHeaders = (requestId: string) => ({
   'x-request-id': requestId,

@@ -1,4 +1,4 @@
-/** A request slot or a subscription, which a response holds until it has ended. */
+/** A request slot or a subscription, which a response holds until the response has ended. */
 export interface Releasable {
   release(): void;
 }

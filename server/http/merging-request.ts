@@ -29,9 +29,9 @@ export class MergingRequest extends IncomingMessage {
       this.held = merged;
     }
     if (this.used + chunk.length > MERGED_BYTES) {
-      const goesOn = this.passOn();
+      const wantsMore = this.passOn();
       this.held = chunk;
-      return goesOn;
+      return wantsMore;
     }
     this.used += chunk.copy(this.held, this.used);
     return true;

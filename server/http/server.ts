@@ -27,7 +27,7 @@ export function createServer(
     (_request, response) => connections.receive(response),
   );
   // A client that sends its request slowly holds a connection, but no request slot, and only until these timeouts. If its
-  // request was rejected, `Connections` ends it.
+  // request was rejected, `Connections` closes the connection.
   server.headersTimeout = requestMs;
   server.requestTimeout = requestMs;
   connections.watch(server, handler);

@@ -10,7 +10,7 @@ export const sendSerialized = (reply: FastifyReply, json: Buffer) =>
 
 export type Chunk = string | Buffer;
 
-/** Whether the client still waits for a response: it may have disconnected, or the deadline may have sent an error. */
+/** Whether the client still waits for a response. It does not if it has disconnected or the deadline has sent an error. */
 export const isClientWaiting = ({ raw }: FastifyReply) => !raw.headersSent && !raw.destroyed;
 
 interface SendOptions {

@@ -81,7 +81,7 @@ export class Subscriptions {
   private findLarger(newcomer: Member): Member | undefined {
     let most = newcomer;
     for (const { member } of this.all) if (hasMore(member, most)) most = member;
-    // Otherwise two tenants with equally many would displace each other indefinitely.
+    // Require a difference of two: otherwise two tenants with equally many would displace each other indefinitely.
     const isFairer =
       most.group === newcomer.group ? most.held > newcomer.held + 1 : most.group.held > newcomer.group.held + 1;
     return isFairer ? most : undefined;

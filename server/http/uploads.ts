@@ -9,7 +9,7 @@ const rejected = new WeakSet<Socket>();
 /** Whether an authenticated caller is sending a file. Node's own timeout for requests, which is short, does not apply to it. */
 export const isUploading = (socket: Socket): boolean => uploading.has(socket);
 
-/** Whether a file of an authenticated caller was rejected while it was arriving. The rest of it may take as long as the file. */
+/** Whether a file of an authenticated caller was rejected while it was arriving. The rest may take up to `uploadMs`. */
 export const isRejectedUpload = (socket: Socket): boolean => rejected.has(socket);
 
 /**

@@ -29,7 +29,7 @@ export interface BatchKeys<T> {
   store(tx: Tx, executed: readonly { request: BatchedRequest; outcome: Outcome<T> }[]): Promise<void>;
 }
 
-/** Claims the keys of a batch. Waits for concurrent requests with the same keys. Sends all statements at once. */
+/** Claims the keys of a batch. Waits for concurrent requests with the same keys. Sends all statements together. */
 export async function claimBatch<T>(
   tx: Tx,
   tenantId: string,

@@ -97,13 +97,13 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
     await pause();
     if (!place || ids[n] !== undefined || rowOfPlace.get(place) !== n) continue;
     // Skip a department that another row, which names it by its external id, moves to another path: this path becomes free.
-    const there = place.deptIds.filter((id): id is string => {
+    const candidates = place.deptIds.filter((id): id is string => {
       const other = id === null ? undefined : rowOf.get(id);
       return id !== null && (other === undefined || rows[other]?.place === undefined);
     });
-    const [deptId] = there;
+    const [deptId] = candidates;
     const other = deptId === undefined ? undefined : rowOf.get(deptId);
-    if (there.length > 1) errors.add(n, 'path', apiError('DEPT_PATH_AMBIGUOUS', { path: showPath(place.names) }));
+    if (candidates.length > 1) errors.add(n, 'path', apiError('DEPT_PATH_AMBIGUOUS', { path: showPath(place.names) }));
     else if (other !== undefined) repeats(n, 'path', other);
     else if (deptId !== undefined) {
       ids[n] = deptId;
@@ -194,12 +194,12 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
     // The errors of the parent’s row explain this one.
     if (typeof parent === 'number' && errors.has(parent)) continue;
     const status = typeof parent === 'number' ? values[parent]?.status : parent && parentDepts.get(parent)?.status;
-    const lowest = level + (heights.get(n) ?? 1) - 1;
+    const deepest = level + (heights.get(n) ?? 1) - 1;
     if (Number.isNaN(level)) errors.add(n, key, apiError('DEPT_CYCLE'));
     else if (status === '1') errors.add(n, key, apiError('PARENT_DISABLED'));
-    else if (lowest > maxLevels && (!stored[n] || heights.has(n)))
+    else if (deepest > maxLevels && (!stored[n] || heights.has(n)))
       errors.add(n, key, apiError('TOO_DEEP', { limit: maxLevels, setting: 'BANYAN_DEPARTMENT_LEVELS' }));
-    deepestLevel = Math.max(deepestLevel, Number.isNaN(lowest) ? 0 : lowest);
+    deepestLevel = Math.max(deepestLevel, Number.isNaN(deepest) ? 0 : deepest);
   }
   for (const n of errors.byRow.keys()) outcomes[n] = undefined;
   for (let n = 0; n < rows.length; n++) outcomes[n] ??= undefined;

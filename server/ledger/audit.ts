@@ -12,21 +12,21 @@ import type { AuditFilter } from './schema.ts';
 import { assertCanActInDescendants } from './subtree-feed.ts';
 import { allowDescendantLedgers } from './subtree-queries.ts';
 
-/** The maximum number of ledgers that one request reads. */
-const MAX_LEDGERS = 1_000;
+/** Of how many descendants one request reads the ledgers. */
+const MAX_DESCENDANTS = 1_000;
 
 export async function listChanges(tx: Tx, resources: LedgerResources, caller: Caller, filter: AuditFilter) {
   const { limit = 50, below = caller.canActInDescendants } = filter;
   if (below) assertCanActInDescendants(caller);
   const tenantId = await assumeTenant(tx, caller, filter.tenantId);
-  const codes = below ? await readSubtreeCodes(tx, tenantId, MAX_LEDGERS + 1) : [tenantId];
-  if (codes.length > MAX_LEDGERS) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_LEDGERS });
+  const codes = below ? await readSubtreeCodes(tx, tenantId, MAX_DESCENDANTS + 2) : [tenantId];
+  if (codes.length > MAX_DESCENDANTS + 1) throw apiError('TOO_MANY_LEDGERS', { limit: MAX_DESCENDANTS });
   if (below) await allowDescendantLedgers(tx);
-  // A search for a name, or a part of one, must not find changes whose author is hidden: callers could guess names.
+  // A search for a name, or a part of one, must not find changes whose actor is hidden: callers could guess names.
   const knownTo = searchesName(filter) ? caller.tenantId : null;
   const isOtherScope = knownTo !== null && tenantId !== knownTo;
   if (isOtherScope) {
-    // Which authors are known depends on tenants that the transaction sees only from the caller's tenant.
+    // Which actors are known depends on tenants that the transaction sees only from the caller's tenant.
     await setTenant(tx, caller.tenantId);
     await allowDescendantLedgers(tx);
   }

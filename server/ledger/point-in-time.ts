@@ -16,7 +16,7 @@ interface Dependencies {
   timing: Timing;
 }
 
-/** Converts PostgreSQL's error about a time that passes the schema, such as the 31st of February. Throws any other again. */
+/** Converts PostgreSQL's error about a time that passes the schema, such as the 31st of February. Rethrows any other error. */
 export const asInvalidTime =
   (field: string) =>
   (error: unknown): never => {

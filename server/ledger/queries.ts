@@ -60,8 +60,8 @@ export const changeOrArchived = (tx: Tx, tenantId: string | Fragment, changeId: 
   ) c limit 1`;
 
 /**
- * Reads the changes after one position and up to another. Logins and changes of webhooks and API keys are shown in the audit log
- * only, as in record_change.sql.
+ * Reads the changes after one position and up to another. Logins and changes of webhooks and API keys appear in the audit log
+ * only; record_change.sql leaves them out of the feed of a subtree.
  */
 export const readFeed = (
   tx: Tx,
@@ -124,7 +124,7 @@ export interface AuditSearch {
   latest: boolean;
   /** Of the changes of one request that match, only the last one. */
   grouped: boolean;
-  /** Only changes whose author this tenant may know, as in visibility.ts. The transaction has assumed it. null: all changes. */
+  /** Only changes whose actor this tenant, which the transaction has assumed, may know (visibility.ts). null: all changes. */
   knownTo: string | null;
 }
 

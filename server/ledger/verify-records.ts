@@ -40,7 +40,7 @@ export async function readMayBeArchived(
       : cutoff !== null && changeId < (firstKept ?? Number.POSITIVE_INFINITY);
 }
 
-/** The path of a tenant decides who may see it. The ledger does not record it, because it follows from the parents. */
+/** The path of a tenant decides who may see the tenant. The ledger records no paths, because they follow from the parents. */
 export async function findPathErrors(owner: Sql): Promise<string[]> {
   const rows = await owner<{ tenantId: string }[]>`
     select t.tenant_id as "tenantId" from banyan.tenants t left join banyan.tenants p on p.tenant_id = t.parent_id
@@ -126,7 +126,7 @@ const compareRecords = (tx: Tx, tenantId: string, cutoff: Date | null) => tx<Rec
   )
   select resource, id::text, state from compared where state is not null order by resource, compared.id limit 100`;
 
-/** Checks the versions of the tenant's record, and that those to which changes in its ledger refer are there. */
+/** Finds altered versions of the tenant's record, and versions and tenants that its ledger mentions but that are missing. */
 const findVersionErrors = (tx: Tx, tenantId: string) => tx<
   { problem: 'altered' | 'no version' | 'no tenant'; name: string }[]
 >`

@@ -50,9 +50,9 @@ const readPermissions = ({ db }: AuthDependencies, client: ApiKeyCredentials): P
   withClientErrors(readInTenant(db, client.tenantId, async (tx) => (await loadKey(tx, client)).permissions));
 
 function selectPermissions(held: ReadonlySet<Permission>, scope: string): Permission[] {
-  const asked = new Set(scope.split(' '));
-  const selected = [...held].filter((permission) => asked.has(permission));
-  if (selected.length < asked.size) {
+  const requested = new Set(scope.split(' '));
+  const selected = [...held].filter((permission) => requested.has(permission));
+  if (selected.length < requested.size) {
     throw new OAuthError(
       'invalid_scope',
       'The scope must consist of permissions of the key, separated by single spaces.',

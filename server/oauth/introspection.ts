@@ -70,7 +70,7 @@ async function identify(
   };
 }
 
-/** Describes a token of the caller's tenant or of one below it. Throws if it is of another one, or is no longer valid. */
+/** Describes a token of the caller's tenant or of one below it. Throws if the token is of another tenant or no longer valid. */
 async function describe(tx: Tx, caller: Caller, introspected: IntrospectedToken): Promise<Introspection> {
   await assumeTenant(tx, caller, introspected.tenantId);
   if (!('refreshToken' in introspected))

@@ -111,7 +111,10 @@ export async function oauthRoutes(app: App, deps: OAuthDependencies): Promise<vo
   );
 }
 
-/** The operation that programs call with an API key. It accepts the key as a bearer token, or with its id as HTTP Basic. */
+/**
+ * The operation that programs call with an API key. It accepts the key, or an access token of it, as a bearer token, or the key
+ * with its id as HTTP Basic.
+ */
 export async function introspectionRoutes(app: App, deps: OAuthDependencies): Promise<void> {
   app.setErrorHandler(sendCallerError);
   parseForms(app);

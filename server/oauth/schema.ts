@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** The maximum number of bytes of a form. A token may have any length that fits: an overlong one gets the usual error. */
+/** The maximum number of bytes of a form. Tokens may be as long, so that an overlong one gets the error of an invalid token. */
 export const FORM_BYTES = 8_192;
 
 export const ClientParameters = Type.Object({

@@ -61,7 +61,7 @@ export async function startWorkerMetrics(
         answers.delete(worker);
         const snapshot = last.get(worker) ?? [];
         last.delete(worker);
-        // Wait for the ones before it: two workers may exit at the same moment.
+        // Add one after another: two workers may exit at the same moment.
         exited = exited.then((before) => addExited(before, snapshot));
       });
     },

@@ -8,7 +8,7 @@ import { ACCOUNTS } from './schema.ts';
 
 /**
  * Throws if the quota `accounts` of the tenant, or a pool above it, has no room for `added` users, which the transaction is about
- * to add. It holds the lock of the tenant's row and keeps the locks of the counters, so users that are added elsewhere in the
+ * to add. The transaction holds the lock of the tenant's row and keeps the locks of the counters, so additions elsewhere in the
  * subtree wait.
  */
 export async function assertAccountsLeft(tx: Tx, caller: Caller, tenantId: string, added = 1): Promise<void> {

@@ -4,8 +4,8 @@ import { listLedgers, withinLedger } from '../ledger/owner-scope.ts';
 const BATCH_SIZE = 5_000;
 
 /**
- * Moves uses older than `days` to the archive, and deletes reservations that ended as long ago. The stored sums stay as they are.
- * Small transactions keep writers from waiting. Returns the number of moved uses, even if `signal` aborts.
+ * Moves uses older than `days` to the archive, and deletes reservations that were to expire before then. The stored sums stay as
+ * they are. Small transactions keep writers from waiting. Returns the number of moved uses, even if `signal` aborts.
  */
 export async function archiveUses(owner: Sql, days: number, signal?: AbortSignal): Promise<number> {
   const [{ cutoff }] = await owner<[{ cutoff: Date }]>`select now() - ${days} * interval '1 day' as cutoff`;

@@ -66,8 +66,8 @@ export function createQuotaUseBatcher({
     };
     return writeInTenant(db, owner.tenantId, async (tx) => {
       const owners = batch.map(({ owner }) => owner);
-      // All are sent in one round trip, the keys first. So even a request without the permission briefly locks counters of its
-      // own tenant.
+      // All are sent in one round trip, the idempotency keys first. So even a request without the permission briefly locks
+      // counters of its own tenant.
       const [keys, callers, ownCounters] = await Promise.all([
         claimBatch<UseOrReservation>(tx, owner.tenantId, batch),
         loadCallers(tx, owner.tenantId, owners, 'quota:use'),

@@ -160,7 +160,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         ...shared,
         operationId: 'releaseReservation',
         summary: 'Release what was reserved',
-        description: 'Ends the reservation as a whole, whatever the amount.',
+        description: 'Ends the whole reservation, even with a smaller `amount`.',
         headers: writeHeaders,
         params: IdPath,
         querystring: TenantQuery,

@@ -2,7 +2,7 @@ import type { Permission } from '../auth/permissions.ts';
 import type { Language } from '../http/errors.ts';
 import { notOffered } from './responses.ts';
 
-/** What RuoYi stores in tables and what is fixed in Banyan: roles, permissions, menus, dictionaries and parameters. */
+/** RuoYi stores these in tables, Banyan has constants: roles, permissions, menus, dictionaries and parameters. */
 
 type Text = Record<Language, string>;
 type Role = 'admin' | 'member';

@@ -189,8 +189,8 @@ async function writeRecords(target: Target, plan: RecordPlan, before: State, res
   let state = await readState(target.db, target.tenantId);
   const deptIds = idsOf(state.departments);
   const users = withoutUnknown(plan.users, 'dept', (id) => deptIds.has(id));
-  const people = compare(users, state.users, state.importedValues.user);
-  result.users.created = await createMissingUsers(target, people.missing, deptIds);
+  const userDifference = compare(users, state.users, state.importedValues.user);
+  result.users.created = await createMissingUsers(target, userDifference.missing, deptIds);
   if (result.users.created > 0) state = await readState(target.db, target.tenantId);
   const ids = { departments: deptIds, users: idsOf(state.users) };
   const departments = withoutUnknown(plan.departments, 'leaderUser', (id) => ids.users.has(id));
@@ -198,7 +198,7 @@ async function writeRecords(target: Target, plan: RecordPlan, before: State, res
   const created = new Set(first.missing.map(({ id }) => id));
   await changeDepartments(target, changed, ids);
   result.departments.changed = changed.filter(({ planned }) => !created.has(planned.id)).length;
-  result.users.changed = await changeUsers(target, people.changed, deptIds, state.importedValues.user);
+  result.users.changed = await changeUsers(target, userDifference.changed, deptIds, state.importedValues.user);
   countUnchanged(result);
 }
 

@@ -20,7 +20,7 @@ const SAMPLE = 300;
 const COMMON_IN_SAMPLE = 12;
 /** How many departments are read whose name begins with the query, and as many for each of its words. */
 const MAX_NAMED = 50;
-/** How many matches of a rare word are read with their descendants, and how many descendants in all. */
+/** How many matches of rare words are read with their descendants, and how many descendants in all. */
 const MAX_ROOTS = 100;
 const MAX_DESCENDANTS = 1_000;
 /** Words are compared with this many ancestors, and this many are returned. */

@@ -70,7 +70,7 @@ export type Segments = readonly string[];
 const MAX_READINGS = 4;
 const MAX_STEPS = 2_000;
 
-/** Splits letters into characters, in all ways up to a limit. Returns nothing if they cannot be pinyin. */
+/** Splits letters into segments, one per Chinese character, in all ways up to a limit. Returns none if they are not pinyin. */
 export function segment(dictionary: Dictionary, letters: string): Segments[] {
   const found: string[][] = [];
   let steps = 0;

@@ -93,8 +93,8 @@ function wordOf(dictionary: Dictionary, typed: string, phone: string | undefined
 }
 
 /**
- * Returns the pairs of characters that the end of pinyin and what follows it can stand for: in `zhuangpei0`, a character that
- * is read as `pei`, and `0`. Without them, all names with these syllables and a 0 anywhere are candidates, which may be too many.
+ * Returns the pairs of characters that the last segment and the character after it can stand for: in `zhuangpei0`, a character
+ * that is read as `pei`, and `0`. Without them, all names with these syllables and a 0 anywhere are candidates: perhaps too many.
  */
 function pairsOf(dictionary: Dictionary, segments: Segments, next: string): string[] {
   const last = segments.at(-1) as string;

@@ -10,7 +10,7 @@ const PLAIN_NUMBER = /^[+-][\d ().-]+$/;
 
 const isPlainNumber = (text: string): boolean => PLAIN_NUMBER.test(text) && /\d/.test(text);
 
-// Texts that begin with quotes before a formula get a further quote, so that decoding restores theirs.
+// Texts that begin with apostrophes before a formula get a further one, so that decoding restores theirs.
 const needsApostrophe = (text: string): boolean => FORMULA.test(text) && !isPlainNumber(text.replace(/^'+/, ''));
 
 export const encodeFormula = (text: string): string => (needsApostrophe(text) ? `'${text}` : text);

@@ -16,7 +16,7 @@ interface ReadOptions {
 
 /** How many files a process reads at the same time: each takes a CPU and up to `heapMegabytes`. */
 const reading = new Semaphore(2);
-/** Files of one owner wait for each other, so that the files of one tenant do not take all of these places for a long time. */
+/** Files of one owner, a top-level tenant, wait for each other, so that they do not take all of these slots for a long time. */
 const perOwner = new KeyedSemaphore(1);
 
 /** Reads a spreadsheet: xlsx, or CSV in UTF-8, UTF-16 or GBK. Rows without content are left out. */

@@ -239,7 +239,7 @@ export const moveTenant = async (tx: Tx, tenantId: string, parentPath: string[],
     tx<{ tenantIds: string[] }[]>`
       select array_agg(t.tenant_id) as "tenantIds" from tenants t where ${withinScope(tx, tenantId)}
       group by cardinality(t.path) order by cardinality(t.path)`,
-    // Passes the author of the move to the ledger's trigger, because descendants keep their `update_by`.
+    // Passes the actor of the move to the ledger's trigger, because descendants keep their `update_by`.
     tx`select set_config('banyan.mover', ${by}, true)`,
   ]);
   // One level after the other: the ledger records the rows in the order of their updates, and a parent must come first.

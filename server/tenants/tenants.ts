@@ -224,7 +224,7 @@ export async function restoreTenant(
   if (parentPath.length >= maxLevels) throw tooDeep(maxLevels);
   await markRestored(tx, caller.tenantId, id, caller.userName);
   await setTenant(tx, tenant.tenantId);
-  // Its own quota is not checked: its users were counted in it before, and it may have been lowered below their number.
+  // The tenant's own quota is not checked: it counted these users before, and may have been lowered below their number.
   await assertAccountsFit(tx, caller, tenant.tenantId, [tenant.tenantId]);
   await setTenant(tx, caller.tenantId);
 }

@@ -39,8 +39,8 @@ export const insertUsers = async (tx: Tx, tenantId: string, by: string, rows: Ne
 };
 
 /**
- * Writes what has changed so far to the ledger, instead of at the commit: one statement for thousands of users would take
- * longer than a statement may. The users must not change again in this transaction.
+ * Writes what has changed so far to the ledger now, instead of at the commit: a commit that records thousands of users would
+ * take longer than a statement may. The users must not change again in this transaction.
  */
 export const recordUserChanges = async (tx: Tx): Promise<void> => {
   await tx`set constraints record_change immediate`;

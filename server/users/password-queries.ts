@@ -13,7 +13,7 @@ export const replaceHash = (
   update users set password_hash = ${passwordHash} from rehash
   where tenant_id = ${tenantId} and user_id = ${bigintOf(userId)}`;
 
-/** Replaces an imported hash, unless the stored one no longer has the given SHA-256 digest. Returns false in that case. */
+/** Replaces an imported hash, if the stored one still has the given SHA-256 digest. Returns false otherwise. */
 export const replaceHashByDigest = async (
   tx: Tx,
   row: { tenantId: string; userId: string; digestBefore: string; passwordHash: string; by: string },
@@ -26,7 +26,7 @@ export const replaceHashByDigest = async (
   return rows.length > 0;
 };
 
-/** Replaces a user's password, unless it is no longer `oldHash`. Returns false in that case. */
+/** Replaces a user's password, if its hash is still `oldHash`. Returns false otherwise. */
 export const replacePassword = async (
   tx: Tx,
   row: { tenantId: string; userId: string; oldHash: string; passwordHash: string; by: string },

@@ -2,8 +2,8 @@ import { exactTime, type Sql, type Tx } from '../../db/driver.ts';
 import type { Outcome } from './sending.ts';
 
 /**
- * Statements of the dispatcher. A worker holds a lease on its webhook across transactions, and locks the webhook's row
- * within each of them.
+ * Statements of the dispatcher. A process holds a lease on a webhook across transactions, and locks the webhook's row within
+ * each of them.
  */
 
 export interface WebhookKey {
@@ -52,9 +52,9 @@ const leasedColumns = (tx: Tx) => tx`
   w.url, w.kinds, w.below, w.status, w.del_flag <> '0' as deleted, w.seq, w.waiting, w.failures,
   case when w.old_secret_until > now() then array[w.secret, w.old_secret] else array[w.secret] end as secrets`;
 
-/** Acquires the lease of a webhook. Returns undefined if another worker holds it or is just acquiring it. */
+/** Acquires the lease of a webhook. Returns undefined if another process holds it, or another transaction has locked the row. */
 export const acquireLeaseOf = async (tx: Tx, { tenantId, id }: WebhookKey, leaseId: string, leaseSeconds: number) => {
-  // Skip a locked row: a worker that waited for it would find it leased.
+  // Skip a locked row: usually another process is acquiring the lease. Otherwise the next poll finds the webhook again.
   const [row] = await tx<LeasedWebhook[]>`
     with free as (
       select webhook_id from webhooks
@@ -67,7 +67,7 @@ export const acquireLeaseOf = async (tx: Tx, { tenantId, id }: WebhookKey, lease
   return row;
 };
 
-/** Locks the row of a webhook. `ownsLease` is false if the lease expired and another worker claimed the webhook. */
+/** Locks the row of a webhook. `ownsLease` is false if the lease expired and another process acquired it. */
 export const lockLeasedWebhook = async (tx: Tx, { tenantId, id }: WebhookKey, leaseId: string) => {
   const [row] = await tx<(LeasedWebhook & { ownsLease: boolean; inService: boolean })[]>`
     select ${leasedColumns(tx)}, w.lease_id = ${leaseId} as "ownsLease",
@@ -173,7 +173,7 @@ export interface WebhookState {
 
 /**
  * Saves the state of a webhook and renews its lease. If there are changes beyond its position and the backlog has room for
- * them, the webhook stays due: sealing makes it due only once, and so does marking those with `below`.
+ * them, the webhook stays due: neither sealing nor mark_subtree_webhooks_due() makes it due again for the same changes.
  */
 export const saveState = async (
   tx: Tx,

@@ -109,10 +109,10 @@ export function startDispatcher(
   async function processWebhook(webhook: WebhookKey): Promise<void> {
     const leaseId = randomUUID();
     const startedAt = performance.now();
-    const claimed = await runTransaction(webhook, () => acquireLease(db, webhook, leaseId, leaseMs));
-    if (!claimed) return;
-    if (claimed.deleted) return runTransaction(webhook, () => purgeWebhook(db, webhook, leaseId));
-    let progress: Round['progress'] = claimed;
+    const leased = await runTransaction(webhook, () => acquireLease(db, webhook, leaseId, leaseMs));
+    if (!leased) return;
+    if (leased.deleted) return runTransaction(webhook, () => purgeWebhook(db, webhook, leaseId));
+    let progress: Round['progress'] = leased;
     let attempts: Attempt[] = [];
     for (;;) {
       const isTurnOver = attempts.length > 0 && performance.now() - startedAt >= webhookTurnMs;

@@ -67,7 +67,7 @@ export interface Round {
 const write = <T>(db: Database, { tenantId }: WebhookKey, work: (tx: Tx) => Promise<T>): Promise<T> =>
   writeInTenant(db, tenantId, work, { share: 'webhooks' });
 
-/** Acquires the lease of a webhook. Returns undefined if another worker has its lease. */
+/** Acquires the lease of a webhook. Returns undefined if another process has it. */
 export const acquireLease = (
   db: Database,
   key: WebhookKey,
@@ -76,7 +76,7 @@ export const acquireLease = (
 ): Promise<LeasedWebhook | undefined> => write(db, key, (tx) => acquireLeaseOf(tx, key, leaseId, leaseMs / 1000));
 
 /**
- * Runs the transaction of one round. Returns undefined if nothing is due or another worker has taken over; this worker
+ * Runs the transaction of one round. Returns undefined if nothing is due or another process has taken over; this process
  * then no longer holds the lease. With `finish`, it records the attempts, sends nothing more and releases the lease.
  */
 export function nextRound(

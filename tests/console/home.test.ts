@@ -60,7 +60,7 @@ test('the home screen shows counts, warns of expiring tenants and exhausted limi
   expectNoCspViolations(page);
 });
 
-test('the home screen of a member shows their own data and nothing about tenants', async () => {
+test('the home screen of a member shows their own data, but neither usage nor a to-do list', async () => {
   const admin = await fixture.service.createTenant();
   const dept = await admin.createDepartment({ deptName: '成员部' });
   await admin.createUser({ userName: 'plain', nickName: '普通人', deptId: dept });

@@ -1,7 +1,7 @@
 import { type ConsoleFixture, logInOnPage } from '../support/console.ts';
 import { type Client, PASSWORD } from '../support/service.ts';
 
-/** Returns helpers for tests that submit a form while another request is in flight. */
+/** Returns helpers for tests that submit a form again, or leave it, while its request is in flight. */
 export async function startSubmitting(fixture: ConsoleFixture) {
   const page = await fixture.sharedPage();
 

@@ -95,7 +95,7 @@ test('a child tenant is created on one page; its administrator logs in with the 
     ],
     [endTime, 5, '300, 100, 200', 1000, '{"min": 3}'],
   );
-  // Menus are shown with their names in BANYAN_MENU_NAMES, others with their numbers.
+  // Menus are shown with their names in BANYAN_MENU_NAMES, those without a name with their ids.
   for (const menu of ['报表中心', '系统管理', '200']) await page.locator('.tenants-menus').getByText(menu).waitFor();
   expectNoCspViolations(page);
 

@@ -69,7 +69,7 @@ test('the audit log of the tenant in which a department was created names the ca
   );
 });
 
-test('a tenant in the body must be the one in the query', async () => {
+test('a tenantId in the body must be the tenant that the request acts in', async () => {
   const { root } = service;
   const { tenantId } = await service.createTenant();
   expectError(await root.post(`${DEPTS}?tenantId=${tenantId}`, { tenantId: '000000' }), 403, 'OTHER_TENANT');

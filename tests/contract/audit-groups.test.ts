@@ -20,7 +20,7 @@ const list = async (client: Client, query: string): Promise<{ rows: Row[]; next:
   read(client, `${CHANGES}/list?below=false&${query}`);
 
 /** Creates a department with two below it, which have three users, and deletes all of them with one request. */
-async function deleteBranch() {
+async function deleteSubtree() {
   const admin = await service.createTenant();
   const top = await admin.createDepartment({ deptName: 'top' });
   const [a, b] = [await admin.createDepartment({ parentId: top }), await admin.createDepartment({ parentId: top })];
@@ -30,7 +30,7 @@ async function deleteBranch() {
 }
 
 test('a grouped audit log has one row for each request, which counts all of its changes', async () => {
-  const { admin } = await deleteBranch();
+  const { admin } = await deleteSubtree();
   const { rows } = await list(admin, 'grouped=true');
   const [deletion] = rows;
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('a grouped audit log has one row for each request, which counts all of its 
 });
 
 test('a filter finds the requests that made a matching change, and each row counts all changes of its request', async () => {
-  const { admin, top } = await deleteBranch();
+  const { admin, top } = await deleteSubtree();
   const { rows } = await list(admin, `grouped=true&resource=department&resourceId=${top}`);
   assert.deepEqual(
     rows.map(({ resourceId, action }) => [resourceId, action]),
@@ -64,7 +64,7 @@ test('a filter finds the requests that made a matching change, and each row coun
 });
 
 test('pages of a grouped audit log neither repeat nor omit a request', async () => {
-  const { admin } = await deleteBranch();
+  const { admin } = await deleteSubtree();
   const all = (await list(admin, 'grouped=true')).rows.map(({ id }) => id);
   const paged: number[] = [];
   for (let cursor = ''; ; ) {
@@ -76,7 +76,7 @@ test('pages of a grouped audit log neither repeat nor omit a request', async () 
   assert.deepEqual(paged, all);
 });
 
-test('a grouped audit log of a subtree counts a change of a tenant once, although its parent has a copy', async () => {
+test('a grouped audit log counts a change of a tenant once, although its parent has a copy', async () => {
   const parent = await service.createTenant();
   const child = await service.createTenant({ tenantName: 'child' }, parent);
   expectOk(await parent.patch(`/system/tenant-api/${child.id}`, { tenantName: 'renamed' }));
@@ -90,7 +90,7 @@ test('a grouped audit log of a subtree counts a change of a tenant once, althoug
 });
 
 test('action=deleted with latest=true lists the records that are deleted now: a restored one only after it is deleted again', async () => {
-  const { admin, departments, users } = await deleteBranch();
+  const { admin, departments, users } = await deleteSubtree();
   const deleted = async (resource: string) =>
     (await list(admin, `resource=${resource}&action=deleted&latest=true`)).rows
       .map(({ resourceId }) => Number(resourceId))
@@ -135,7 +135,7 @@ test('a deleted child tenant is listed for its parent, and not for an unrelated 
 });
 
 test('the feed after `latest` begins with the next change, also with below=true, and other words are rejected', async () => {
-  const { admin } = await deleteBranch();
+  const { admin } = await deleteSubtree();
   for (const below of ['', '&below=true']) {
     const { rows, next } = await read(admin, `${CHANGES}?after=latest${below}`);
     assert.deepEqual(rows, []);

@@ -72,7 +72,7 @@ test('below=true returns the changes of a tenant and of all tenants below, once 
     const expected = rows.filter((row) => row.tenantId === tenantId && row.resourceId !== low.id);
     assert.deepEqual(idsOf(own), idsOf(expected));
   }
-  // A tenant below can be the top of what is read, and its administrator reads the same.
+  // With tenantId, the feed is that of a tenant below, the same as the administrator of that tenant reads.
   const part = await readBelow(top, { query: `&tenantId=${middle.tenantId}` });
   assert.deepEqual(
     part.rows,
@@ -154,7 +154,7 @@ const readStream = (client: Client, after: string, isLast: (event: string) => bo
       });
       response.on('error', () => {});
     });
-    // After the result this has no effect.
+    // This has no effect once the promise is resolved.
     request.on('error', reject);
   });
 const idOfEvent = (event: string | undefined) => /^id: (.*)$/m.exec(event ?? '')?.[1];

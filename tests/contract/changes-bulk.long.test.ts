@@ -1,4 +1,4 @@
-// Only with test:long: large change logs; contract/changes-bulk tests one bulk creation, contract/departments-delete-subtree the deletion.
+// Only with test:long: large ledgers; contract/changes-bulk tests one bulk creation, contract/departments-delete-subtree the deletion.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGES, DEPTS } from '../support/expect.ts';
@@ -40,7 +40,7 @@ test('each department of a bulk creation and of a subtree delete is recorded wit
   await expectFewRowsRead(t, service, count);
 });
 
-test('reading changes stays cheap on a connection whose plans date from a small change log', async (t) => {
+test('reading changes stays cheap on a connection whose plans date from a small ledger', async (t) => {
   const service = await startWithOneConnection();
   const { admin, next } = await createSmallTenant(service);
   const count = 40_000;

@@ -39,7 +39,7 @@ test('a change that gets its place in the feed while a client reads is returned 
   const id = await admin.createDepartment({ deptName: 'first' });
   const { next, rows } = (await admin.get(`${CHANGES}?limit=1`)).data;
   assert.equal(rows.length, 1);
-  // The background sealing would wait for the same lock.
+  // Otherwise sealing in the background would wait for the lock below too, and be taken for the request.
   await waitFor(
     'all changes are sealed',
     async () => (await superuser`select from banyan.unsealed_changes`).count === 0,

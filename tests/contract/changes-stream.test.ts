@@ -58,7 +58,7 @@ function listen(
       response.on('end', () => resolve({ events, ended: true }));
       response.on('error', () => {});
     });
-    // After the result this has no effect.
+    // This has no effect once the promise is resolved.
     request.on('error', reject);
   });
 }

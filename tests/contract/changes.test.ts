@@ -238,7 +238,7 @@ test('long polling returns the next change, or an empty page when the wait is ov
   // Only a response before the end of the wait shows that the change ended it. A slow machine may need another attempt.
   await waitFor('a poll ends with the change, before its wait is over', async () => {
     const waiting = poll(60);
-    await waitFor('it waits', () => service.app.loadShedder.usage().subscriptions.long_poll > 0);
+    await waitFor('the poll waits', () => service.app.loadShedder.usage().subscriptions.long_poll > 0);
     const id = await admin.createDepartment();
     const { data, isOver } = await waiting;
     if (data.rows.length > 0) assert.deepEqual(data.rows.map(resourceIdOf), [id]);

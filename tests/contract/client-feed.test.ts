@@ -60,7 +60,7 @@ for (const kind of ['changes', 'streamChanges'] as const) {
     assert.deepEqual((await take(client[kind]({ after: cursor }), 1)).names, ['e']);
   });
 
-  test(`${kind} ends with the reason of its signal`, async () => {
+  test(`${kind} throws the reason of its signal when that is aborted`, async () => {
     const { client } = await createFeed();
     const controller = new AbortController();
     const reading = take(client[kind]({ signal: controller.signal }), 1);

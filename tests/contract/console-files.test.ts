@@ -31,8 +31,8 @@ const service = await startService({}, { consoleFiles: readConsoleFiles(pathToFi
 const withoutConsole = await startService({}, { consoleFiles: readConsoleFiles(pathToFileURL(`${folder}/nowhere/`)) });
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const html = { headers: { accept } };
-/** The paths of the console's router, with and without their optional parts. */
 const routes = fs.readFileSync(path.join(project, 'console/src/routes.tsx'), 'utf8');
+/** The paths of the console's router, with and without their optional parts. */
 const screens = [...routes.matchAll(/path: '\/?([^*'][^']*)?'/g)].flatMap(([, route = '']) => [
   `/${route.replace(/\/(?:\*|:\w+\?)$/, '').replace(/:\w+/, '7')}`,
   `/${route.replace(/\/\*$/, '').replace(/:\w+\??/, '7')}`,

@@ -129,7 +129,7 @@ test('callers cannot delete themselves with their department', async () => {
   assert.deepEqual(await membershipsOf(admin), before);
 });
 
-test('an administrator above cannot delete the last administrator of a tenant with their department', async () => {
+test('an administrator of an ancestor cannot delete the last administrator of a tenant with their department', async () => {
   const { admin, sales } = await createCompany();
   const boss = (await admin.get('/auth/me')).data.user;
   expectOk(await admin.put(USERS, { ...boss, deptId: sales }));

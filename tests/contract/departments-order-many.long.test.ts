@@ -6,7 +6,7 @@ import { isLong } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 import { dropSearchIndexes, insertDepartments } from '../support/trees.ts';
 
-/** These tests reorder more siblings than one statement updates. */
+/** These tests reorder more siblings than one statement updates, or more than a request may. */
 
 const service = await startService();
 const { superuser } = service;

@@ -11,7 +11,7 @@ import {
 } from '../support/trees.ts';
 import { flatten } from './departments-counts.ts';
 
-/** Trees too large to hold in memory are streamed: complete, from one snapshot, and with bounded memory. */
+/** Large trees are streamed: complete, from one snapshot, and with bounded memory. */
 
 const service = await startService();
 const { superuser } = service;
@@ -81,7 +81,7 @@ test('rootId and depth limit a large tree', async () => {
 
 test('a streamed tree reads one snapshot although departments change meanwhile', async () => {
   const client = await service.createTenant();
-  // The response is larger than the buffers of the sockets, so the service still reads it while departments change.
+  // The response is larger than the buffers of the sockets, so the service is still reading the tree while departments change.
   await insertDepartments(superuser, client.tenantId, {
     first: 6_000_000,
     count: 18_000,

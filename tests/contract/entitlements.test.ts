@@ -121,7 +121,7 @@ test('an application that has the current version gets 304, and any change gives
   }
 });
 
-test('an administrator above sees why a tenant is out of service', async () => {
+test('an administrator of an ancestor tenant sees why a tenant is out of service', async () => {
   const states: [object, string | null][] = [
     [{ status: '1' }, 'disabled'],
     [{ status: '0', startTime: '2999-01-01' }, 'notStarted'],

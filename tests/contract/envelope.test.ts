@@ -95,10 +95,10 @@ async function provokeErrors({
   ];
 }
 
-const [real, switched] = [await provokeErrors(service), await provokeErrors(always200)];
+const [byDefault, switched] = [await provokeErrors(service), await provokeErrors(always200)];
 
 describe('Clients that always expect HTTP 200', () => {
-  for (const [at, [name, status, response]] of real.entries()) {
+  for (const [at, [name, status, response]] of byDefault.entries()) {
     const counterpart = switched[at]?.[2] as ApiResponse;
     test(`by default the error ${name} has its own HTTP status`, () =>
       assert.deepEqual([response.status, response.code], [status, status]));

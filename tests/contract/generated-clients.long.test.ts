@@ -12,7 +12,7 @@ import { readDocument } from '../support/openapi.ts';
 import { startService } from '../support/service.ts';
 
 /**
- * Two independent generators make clients from the OpenAPI document. A program with types uses them against the service: it
+ * Two independent generators make clients from the OpenAPI document. A TypeScript program uses them against the service: it
  * compiles only if departments, tenants, users, changes and errors have the types that the document promises.
  */
 

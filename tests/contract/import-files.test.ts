@@ -203,7 +203,7 @@ test('rows that contain only spaces are ignored', async () => {
   }
 });
 
-test('empty lines of a csv file do not count towards the maximum number of rows', async () => {
+test('empty rows of a csv file do not count towards the maximum number of rows', async () => {
   const rows = await preview(Buffer.from(`部门路径,状态\n${',\n'.repeat(300_001)}甲,正常\n`));
   assert.deepEqual(
     rows.map(({ row, action }) => [row, action]),

@@ -306,7 +306,7 @@ test('a header that is merged over two rows or repeated further down is not impo
   );
 });
 
-test('a header of two rows that is repeated further down is not imported, but a record named like the title is', async () => {
+test('a repeated header of two rows is not imported, but a department named like the title above the header is', async () => {
   const tenant = await service.createTenant();
   const header = [
     ['部门路径', '联系方式', null],

@@ -307,7 +307,7 @@ test('invalid input is rejected and names the field', async () => {
 test('a key can act in descendant tenants only with below: true', async () => {
   const below = await service.createTenant({}, admin);
   const dept = await below.createDepartment();
-  const [own, reaching] = [
+  const [own, withBelow] = [
     await createKey(),
     await createKey({ below: true, permissions: ['dept:read', 'dept:write'] }),
   ];
@@ -315,11 +315,11 @@ test('a key can act in descendant tenants only with below: true', async () => {
   const absent = await own.client.get(`${path}777777`);
   const refused = await own.client.get(`${path}${below.tenantId}`);
   assert.deepEqual([refused.status, refused.data], [absent.status, absent.data]);
-  assert.equal((await reaching.client.get(`${path}${below.tenantId}`)).data.tenantId, below.tenantId);
-  await reaching.client.put(`${DEPTS}?tenantId=${below.tenantId}`, { deptId: dept, deptName: 'from above' });
+  assert.equal((await withBelow.client.get(`${path}${below.tenantId}`)).data.tenantId, below.tenantId);
+  await withBelow.client.put(`${DEPTS}?tenantId=${below.tenantId}`, { deptId: dept, deptName: 'from above' });
   const [change] = (await below.get('/system/change-api/list?limit=1')).data.rows;
   assert.deepEqual(
     [change.by, change.byKeyId, change.byTenantId],
-    [`key ${reaching.keyId}: sync`, reaching.keyId, admin.tenantId],
+    [`key ${withBelow.keyId}: sync`, withBelow.keyId, admin.tenantId],
   );
 });

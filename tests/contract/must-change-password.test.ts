@@ -89,10 +89,10 @@ test('mustChangePassword is set and cleared by updates, and other updates leave 
     return flag();
   };
   assert.equal(await flag(), false);
-  // It takes effect on the next request of a session that exists.
+  // The flag takes effect on the next request of an existing session.
   assert.equal(await put({ mustChangePassword: true }), true);
   expectError(await member.get('/auth/me'), 403, 'PASSWORD_CHANGE_REQUIRED');
-  assert.equal(await put({ nickName: 'n' }), true, 'an update without it leaves it alone');
+  assert.equal(await put({ nickName: 'n' }), true, 'an update without the flag leaves it alone');
   assert.equal(await put(await read(admin, `${USERS}/${member.id}`)), true, 'a user that was read can be sent back');
   assert.equal(await put({ mustChangePassword: false }), false);
   assert.equal((await member.get('/auth/me')).code, 200);
@@ -113,7 +113,7 @@ test('the first administrator of a new tenant can be required to change their pa
 test('a password that an administrator sets while the user changes theirs is kept', async () => {
   const member = await service.createMember(admin);
   const { changing } = await service.superuser.begin(async (tx) => {
-    // Hold the administrator's write before its commit: the user's old password is right, but no longer current.
+    // Hold the administrator's write before its commit: the old password is right when checked, but not when replaced.
     await tx`
       update banyan.users set password_hash = 'another', must_change_password = true
       where tenant_id = ${admin.tenantId} and user_id = ${Number(member.id)}`;

@@ -197,6 +197,7 @@ test('createBy names the key when its token created the record', async () => {
 });
 
 test('a token does not outlive its key', async () => {
+  // Ten minutes from now, as a local time of Asia/Shanghai.
   const expires = new Date(Date.now() + 8 * 3_600_000 + 600_000).toISOString().slice(0, 19).replace('T', ' ');
   const { keyId, key } = await createKey(admin, { ...settings, expiresTime: expires });
   const { access_token, expires_in } = JSON.parse((await token({}, basic(keyId, key))).text);

@@ -38,15 +38,15 @@ const operationOf = (id: string): Operation =>
 async function call(
   client: Client,
   id: string,
-  { id: at = '', query = '', body, ...options }: Sent = {},
+  { id: recordId = '', query = '', body, ...options }: Sent = {},
 ): Promise<ApiResponse> {
   const operation = operationOf(id);
   const path =
     operation.path
-      .replace('{id}', at)
+      .replace('{id}', recordId)
       .replace('{source}', 'hr')
-      .replace('{externalId}', at)
-      .replace('{useId}', at)
+      .replace('{externalId}', recordId)
+      .replace('{useId}', recordId)
       .replace('{quota}', 'calls')
       .replace('{deliveryId}', String(testDeliveryId)) + (query && `?${encodeURI(query)}`);
   const response = await client.call(operation.method, path, body, options);
@@ -272,7 +272,7 @@ test('every operation returns authentication, path and body errors as documented
   await admin.put('/system/tenant-api', { id: ended.id, endTime: '2020-01-01' });
   await admin.put('/system/tenant-api', { id: notStarted.id, startTime: '2999-01-01' });
   for (const [n, { operationId: id, body, security = [], path }] of operations.entries()) {
-    const at = {
+    const base = {
       id: path.startsWith('/auth/sessions') ? randomUUID() : '7',
       ...(body ? { body: {} } : {}),
       ...(path.endsWith('/diff') ? { query: 'from=2020-01-01' } : {}),
@@ -281,7 +281,7 @@ test('every operation returns authentication, path and body errors as documented
     };
     const failures: [expected: number, Client, Sent][] = [];
     if (security.length > 0) {
-      failures.push([401, anonymous, at], [401, anonymous, { ...at, headers: { authorization: 'Bearer a.b.c' } }]);
+      failures.push([401, anonymous, base], [401, anonymous, { ...base, headers: { authorization: 'Bearer a.b.c' } }]);
       const inactive: [number, Client][] = [
         [401, leaver],
         [403, disabled],
@@ -292,9 +292,9 @@ test('every operation returns authentication, path and body errors as documented
       ];
       // An operation with a body validates the body before it checks whether the caller is active.
       const rejected = sample(inactive, 3, n);
-      if (!body) failures.push(...rejected.map(([status, client]): [number, Client, Sent] => [status, client, at]));
+      if (!body) failures.push(...rejected.map(([status, client]): [number, Client, Sent] => [status, client, base]));
     }
-    if (path.endsWith('{id}')) failures.push([400, admin, { id: 'x' }], [404, admin, at]);
+    if (path.endsWith('{id}')) failures.push([400, admin, { id: 'x' }], [404, admin, base]);
     if (body) {
       failures.push(
         [400, admin, {}],
@@ -306,7 +306,7 @@ test('every operation returns authentication, path and body errors as documented
         [415, admin, { raw: 'x', headers: { 'content-type': 'text/plain' } }],
       );
     }
-    // In the everyday run, an operation gets some of the failures, alternately in each form.
+    // In the everyday run, an operation gets some of the failures, alternately in an envelope and as problem details.
     for (const [index, [status, client, sent]] of sample(failures, 4, n).entries()) {
       for (const accept of sample(['application/json', 'application/problem+json'], 2, index)) {
         const response = await call(client, id, { ...sent, headers: { ...sent.headers, accept } });

@@ -142,7 +142,7 @@ test('an administrator ends all sessions of a user, and of nobody else', async (
   expectError(await admin.get('/auth/me'), 401, 'SESSION_ENDED');
 });
 
-test('only administrators of the tenant or of one above it, and keys with the permission, reach the sessions of a user', async () => {
+test('only administrators of the tenant or an ancestor, and permitted keys, can list or end the sessions of a user', async () => {
   const admin = await service.createTenant();
   const member = await service.createMember(admin);
   const path = sessionsPath(member.id);

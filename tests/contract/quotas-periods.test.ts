@@ -57,7 +57,7 @@ describe('replacing a period', () => {
     ['month', ['day']],
     ['none', ['day']],
   ] as const) {
-    test(`keeps uses while the clock is set back, from ${[former, ...between].join(' to ')}`, async () => {
+    test(`keeps uses while the clock is set back (periods: ${[former, ...between].join(', ')})`, async () => {
       at('2023-05-02T12:00:00-04:00');
       const admin = await tenantWith('calls', { total: 10, period: former });
       dataOf(await consume(admin, 'calls', 10));

@@ -7,7 +7,7 @@ import { consume, dataOf, numbersOf, put, QUOTAS, reserve, startQuotas } from '.
 const { service, root, clock, tenantWith } = await startQuotas();
 
 describe('pools', () => {
-  test('a use counts against every pool above or none, and a caller below learns nothing of them', async () => {
+  test('a use counts against every pool above or none, and callers of a tenant below learn nothing of these pools', async () => {
     const above = await tenantWith('calls', { total: 5, pooled: true });
     const below = await service.createTenant({}, above);
     expectOk(await put(above, below, 'calls', { total: 10 }));
@@ -127,15 +127,15 @@ describe('quotas of the tenants below', () => {
 
   test('a quota of which nothing is used or reserved any more is not listed', async () => {
     const above = await service.createTenant();
-    const [expired, turned, partly] = [
+    const [expired, reset, partly] = [
       await service.createTenant({ quotaBo: { merchant: 10 } }, above),
       await service.createTenant({}, above),
       await service.createTenant({ quotaBo: { merchant: 10 } }, above),
     ] as const;
     clock.time = new Date('2027-05-10T23:59:58+08:00');
-    expectOk(await put(above, turned, 'daily', { total: 5, period: 'day' }));
+    expectOk(await put(above, reset, 'daily', { total: 5, period: 'day' }));
     dataOf(await reserve(expired, 'merchant', 3, 1));
-    dataOf(await consume(turned, 'daily', 5));
+    dataOf(await consume(reset, 'daily', 5));
     dataOf(await reserve(partly, 'merchant', 3, 1));
     dataOf(await reserve(partly, 'merchant', 2, 60));
     const before = await below(above);

@@ -135,7 +135,7 @@ describe('consume', () => {
 });
 
 describe('PUT', () => {
-  test('administrators above create and replace quotas, which is recorded in the audit log', async () => {
+  test('administrators of ancestor tenants create and replace quotas, which is recorded in the audit log', async () => {
     const admin = await service.createTenant();
     const below = await service.createTenant({}, admin);
     expectError(await admin.put(`${QUOTAS}/calls`, { total: 5 }), 403, 'OWN_TENANT');
@@ -165,7 +165,7 @@ describe('PUT', () => {
       assert.deepEqual(
         changes.map(({ after }) => after),
         [record(5, 'month', true), record(1, 'none', false)],
-        'the feed has them too',
+        'the feed has these changes too',
       );
     }
   });

@@ -196,7 +196,7 @@ test('a tenant with more users than its quota of accounts allows can be restored
   await admin.delete(`${TENANTS}/${child.id}`);
   const { data } = await admin.get('/system/change-api/list?limit=1&below=false&resource=tenant');
   assert.equal(resultOf(await admin.post(`/system/change-api/${data.rows[0].id}/revert`)), 'done');
-  // A pool above has counted other users since, so it must still have room.
+  // A pool above may have counted other users since, so it must still have room.
   const pool = await service.createTenant({}, admin);
   const low = await service.createTenant({}, pool);
   await pool.delete(`${TENANTS}/${low.id}`);

@@ -371,7 +371,7 @@ test('a change older than the retention period cannot be reverted, because later
   const admin = await service.createTenant();
   const id = await admin.createDepartment();
   const change = await latestChange(admin);
-  // The time applies to the whole service. Nothing has been archived in it, so reset the value to null afterwards.
+  // complete_from applies to the whole service, which has archived nothing: reset it to null afterwards.
   after(() => service.superuser`update banyan.ledger_retention set complete_from = null`);
   await service.superuser`update banyan.ledger_retention set complete_from = clock_timestamp()`;
   const old = await revert(admin, change);

@@ -160,7 +160,7 @@ test('the screen of users lists, creates, changes and deletes', async () => {
   );
   assert.equal(dataOf(await plusUi(admin, 'GET', `/system/user/optionselect?userIds=${user.userId}`)).length, 1);
 
-  // The form sends back what it has read. Further departments, which it does not know, stay.
+  // The form sends back what it has read. Additional departments, which it does not know, stay.
   await admin.patch(`${USERS}/${user.userId}`, { deptIds: [Number(further)] });
   const info = dataOf(await plusUi(admin, 'GET', `/system/user/${user.userId}`));
   assert.deepEqual([info.roleIds, info.postIds], [[2], []]);

@@ -7,7 +7,7 @@ import { dataOf, expectFailure, expectNotOffered, startRuoyiApi } from './ruoyi-
 
 const { root, anonymous, admin } = await startRuoyiApi();
 
-test('without the setting, the paths do not exist and the OpenAPI document is the same', async () => {
+test('without BANYAN_RUOYI_API, the paths of RuoYi do not exist and the OpenAPI document is the same', async () => {
   const off = await startService();
   for (const [method, path] of [
     ['GET', '/auth/code'],
@@ -35,7 +35,7 @@ test('without the setting, the paths do not exist and the OpenAPI document is th
   await off.close();
 });
 
-test('calls that are not offered say so, in both languages, whatever their body', async () => {
+test('responses to calls that are not offered say so, in both languages, whatever the body of the call', async () => {
   for (const [method, path] of [
     ['GET', '/system/role/list'],
     ['GET', '/system/menu/list'],

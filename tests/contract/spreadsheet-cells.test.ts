@@ -70,7 +70,7 @@ test('decoding a cell returns the text, whatever it contains', () => {
   );
 });
 
-test('messages of several rows have a bounded size, however wide the rows are', () => {
+test('messages of the worker thread with several rows have a bounded size, however wide the rows are', () => {
   const rowsOf = (count: number, cells: string[]): SheetRow[] =>
     Array.from({ length: count }, (_, n) => ({ row: n + 1, cells }));
   const tables = [

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, shareService } from '../support/service.ts';
 
-/** The tree of tenants: which tenants an administrator manages, moves, and deletion. */
+/** The tree of tenants: which tenants an administrator manages, how tenants move, and how they are deleted. */
 
 const service = await shareService();
 const { root, superuser } = service;

@@ -62,7 +62,7 @@ describe('Bulk creation of users', () => {
     expectError(await admin.get(`${DEPTS}/${data.deptIds[0]}`), 404, 'DEPT_NOT_FOUND');
   });
 
-  test('an administrator above creates users in a tenant below', async () => {
+  test('an administrator creates users in a tenant below', async () => {
     const query = `?tenantId=${neighbour.tenantId}`;
     const { data } = await add(
       [row('below', { tenantId: neighbour.tenantId, deptRef: 'd' })],

@@ -119,7 +119,7 @@ describe('Permissions', () => {
     assert.deepEqual((await me(member)).roles, ['member']);
   });
 
-  test('a member of 000000 has no more rights than any member', async () => {
+  test('a member of 000000 has no more permissions than any other member', async () => {
     const member = await service.createMember(root);
     expectError(await member.get(`${USERS}/list?tenantId=${tenantId}`), 403, 'NOT_ALLOWED');
     const body = { tenantId, userName: 'intruder', password: PASSWORD };

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { databaseTime, expectError, expectOk, read, USERS } from '../support/expect.ts';
 import { Client, PASSWORD, shareService } from '../support/service.ts';
 
-/** The operations on users and the fields of UserDTO. */
+/** The operations on users, and the fields of a user. */
 
 const service = await shareService();
 const admin = await service.createTenant();

@@ -16,7 +16,7 @@ const TENANTS = '/system/tenant-api';
 const HOUR = 3_600;
 const shiftedClock = fileURLToPath(new URL('./shifted-clock.js', import.meta.url));
 
-/** A node with its own clock. Calls to the node go through `run`, which sets that clock. */
+/** A node with its own clock. Calls to the node go through `run`, which sets that clock if the node is in this process. */
 interface ClockedNode {
   base: string;
   run<T>(work: () => Promise<T>): Promise<T>;

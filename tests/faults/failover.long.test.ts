@@ -92,7 +92,7 @@ test('commits that wait for a frozen standby do not take more and more connectio
   await Promise.all(writers.map((writer) => writer.waitForAcknowledged(20)));
   standby.signal('SIGSTOP');
   const before = writers.map(({ acknowledged }) => acknowledged);
-  // Each node keeps ten connections, and checks the server through one more.
+  // Each node keeps ten connections, and checks the server through one more. The last connection is that of this test.
   const limit = 2 * (10 + 1) + 1;
   const { waiting } = await waitFor('commits wait for the standby', async () => {
     const counts = await primary.countConnections();

@@ -13,6 +13,7 @@ test('the feed and the audit log can be read while all writers of the tenant wai
   await service.superuser.begin(async (tx) => {
     await tx`select from departments where dept_id = any(${ids}::bigint[]) for update`;
     writes = Promise.all(ids.map((deptId) => admin.put(DEPTS, { deptId, deptName: 'new' })));
+    // A tenant has at most four writes in flight. The other two wait for these.
     await waitFor('the writers of the tenant wait', async () => (await countLockWaits(service.owner)) === 4);
     const [feed, audit] = await Promise.all([admin.get(CHANGES), admin.get(`${CHANGES}/list?resource=department`)]);
     assert.equal(audit.data.rows.length, ids.length);

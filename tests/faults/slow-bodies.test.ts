@@ -153,8 +153,8 @@ test('the rest of a body that is too large is discarded, and no request after it
   sendRest('GET /version HTTP/1.1\r\nhost: banyan\r\nx-request-id: after-rejected\r\n\r\n');
   await waitFor('the connection is closed', () => socket.destroyed);
   assert.deepEqual(received().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413']);
-  // The node has ended its side of the connection, so only the log would show that it processed the request. When a later request
-  // is in the log, that one would be too.
+  // The node has ended its side of the connection, so only the log would show that it processed the second request. Once a later
+  // request is in the log, the second one would be in it too.
   await node.as(admin).get('/version', { headers: { 'x-request-id': 'later' } });
   const log: string[] = [];
   await waitFor('the later request is logged', () => {

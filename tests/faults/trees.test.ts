@@ -27,7 +27,8 @@ test('when a client disconnects, the transaction that reads its tree ends', asyn
 
 test('a database connection that breaks halfway truncates the response, and the service keeps working', async () => {
   const tree = await openTree(a);
-  // Terminate only the transaction that reads the tree, not background work. It may have only just got its connection.
+  // Terminate only the transaction that reads the tree, not background work. That transaction may not have sent its query yet, so
+  // try repeatedly.
   const terminate = () => superuser`
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and usename like 'banyan\\_service%' and xact_start is not null

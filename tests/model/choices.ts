@@ -114,7 +114,10 @@ export const someMatch = weighted<Match>(
   [1, 'any'],
   [1, 'listed'],
 );
-/** An If-Match header: `*`, an unknown ETag, or the newest or oldest that the service has returned for the record, if any. */
+/**
+ * An If-Match header: `*`, an unknown ETag, the newest or oldest ETag that the service has returned for the record, if any, or a
+ * list with the newest.
+ */
 export function ifMatchOf(state: State, path: string, match: Match): string | undefined {
   if (match === undefined) return undefined;
   if (match === 'any') return '*';

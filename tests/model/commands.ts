@@ -96,8 +96,8 @@ const remove = command(
     const id = edgeCase ?? ids.slice(0, single ? 1 : undefined).join(',');
     const path = `${kind}/${id}`;
     const ifMatch = ifMatchOf(state, path, match);
-    // The documentation does not say whether the error of If-Match with several ids is stored under an Idempotency-Key.
     const query = { ...queryOf(code), ...(kind === DEPT && subtree ? { subtree } : {}) };
+    // The documentation does not say whether the error of If-Match with several ids is stored under an Idempotency-Key.
     return { caller, method: 'DELETE', path, query, ifMatch, key: ifMatch ? undefined : key };
   },
 );

@@ -30,7 +30,7 @@ for (const seed of seeds(scale(1, 2))) {
     const admin = await service.createTenant();
     const depts: string[] = [];
     const users: string[] = [];
-    const others: string[] = [admin.id];
+    const tenantIds: string[] = [admin.id];
     const tally = new Tally();
     const name = () => pick(['研发部', 'Sales', 'sales 100%', 'a_b', '财务"部"', '\u2028\\', 'ß', 'Äpfel']) + below(20);
     const fields = () => ({
@@ -94,15 +94,20 @@ for (const seed of seeds(scale(1, 2))) {
       removeUser: () => admin.delete(`${people}/${oneOf(users)}`),
       addTenant: async () => {
         const response = await admin.post(tenants, { tenantName: name(), quotaBo: { zr: 1, merchant: 2 } });
-        if (response.code === 200) others.push(String(response.headers.location).split('/').at(-1) as string);
+        if (response.code === 200) tenantIds.push(String(response.headers.location).split('/').at(-1) as string);
         return response;
       },
       updateTenant: async () => {
         const { data } = await admin.get(`${tenants}/list?pageSize=500`);
         const tenantParent = pick(data.rows as { tenantId: string }[]).tenantId;
-        return admin.put(tenants, { id: pick(others), tenantName: name(), tenantParent, ruleBo: { modelZr: name() } });
+        return admin.put(tenants, {
+          id: pick(tenantIds),
+          tenantName: name(),
+          tenantParent,
+          ruleBo: { modelZr: name() },
+        });
       },
-      removeTenant: () => admin.delete(`${tenants}/${pick(others)}`),
+      removeTenant: () => admin.delete(`${tenants}/${pick(tenantIds)}`),
     };
     // Mostly departments, and more creations than deletions.
     const kinds = [
@@ -140,7 +145,7 @@ for (const seed of seeds(scale(1, 2))) {
       ...[1, 2, 3, 4].map(() => `${dept}/${oneOf(depts)}/children?`),
       ...someOf(depts, 5).map((id) => `${dept}/${id}?`),
       ...someOf(users, 2).map((id) => `${people}/${id}?`),
-      ...someOf(others, 2).map((id) => `${tenants}/${id}?`),
+      ...someOf(tenantIds, 2).map((id) => `${tenants}/${id}?`),
       `${people}/9007199254740993?`,
     ];
 

@@ -6,7 +6,8 @@ import { Model } from './model.ts';
 import { type CallerName, type Request, type Session, State } from './state.ts';
 
 /**
- * The tenants in which sequences run: a tenant below 000000 with tenants below it, and their users and departments.
+ * The tenants in which sequences run: a tenant below 000000 with tenants below it, and their users and departments. Each tenant
+ * is shown by the name of its administrator.
  *
  *   000000 ── above ─┬─ boss, member, ann and bob (accountCount: 5); departments 1 > 2 > 3, and 4 with ann in it
  *                    │    └─ child

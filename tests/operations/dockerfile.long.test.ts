@@ -10,7 +10,7 @@ import { copy, copyPackages } from '../support/packages.ts';
 import { launch, newDataFolder, project } from '../support/process.ts';
 import { createEmptyDatabase, PASSWORD } from '../support/service.ts';
 
-/** Runs deploy/Dockerfile step by step in plain folders, without a container, a registry or its own root file system. */
+/** Runs deploy/Dockerfile step by step in plain folders, without a container, a registry or a separate root file system. */
 
 const SETTINGS = { npm_config_update_notifier: 'false', npm_config_offline: 'true', npm_config_audit: 'false' };
 
@@ -66,7 +66,7 @@ test('every step of the Dockerfile runs, and the command starts the service twic
   const { arguments: args, stages } = readDockerfile();
   assert.match(String(args.NODE_IMAGE), /node:\d+-bookworm-slim$/, 'an image with glibc');
   assert.ok(stages.length === 2 && stages.every(({ from }) => /^\$\{NODE_IMAGE\}$/.test(from)));
-  // Links to packages are more likely to work in this folder than in that of the test run, which is in memory.
+  // Hard links to packages are more likely to work in this folder than in that of the test run, which is in memory.
   const folder = path.dirname(newDataFolder(os.tmpdir()));
   const roots = { build: path.join(folder, 'build'), '': path.join(folder, 'image') };
   let image = { environment: {}, metadata: {} as Record<string, string>, directory: '' };

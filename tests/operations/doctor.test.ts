@@ -26,7 +26,7 @@ afterFile(() => superuser.end());
 const prepare = async () =>
   (await openDatabase({ ...readConfig({ DATABASE_URL: databaseUrl }), timing: NO_DEADLINES })).close();
 await prepare();
-// The server of the tests runs without autovacuum, which is a finding of its own.
+// The server of the tests runs without autovacuum, which the doctor reports as a problem.
 const AUTOVACUUM = 'bloat        autovacuum is off';
 
 /** Returns the exit code and the problems with their advice. */
@@ -128,7 +128,7 @@ test('a table with many dead rows is found', async () => {
   await superuser`drop table banyan.scratch`;
 });
 
-test('a database without tables, and one that does not respond, are findings with advice', async () => {
+test('a database without tables, and one that does not respond, are problems with advice', async () => {
   const empty = await createEmptyDatabase();
   const { others, status } = await examine({ DATABASE_URL: empty.databaseUrl });
   assert.deepEqual(others, [

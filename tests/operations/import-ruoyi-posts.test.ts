@@ -68,7 +68,7 @@ test('the position has the names of the posts, in the order of RuoYi and with at
   assert.deepEqual(found(first, 'text'), [`user ${u(3)} ${long.join('、')}`]);
 });
 
-test('a further run imports posts that changed in RuoYi and leaves positions that changed in Banyan', async () => {
+test('a further run imports posts that changed in RuoYi and keeps positions that changed in Banyan', async () => {
   await setPosition(2, '总监');
   await setPosition(4, '顾问');
   await ruoyi.run(`update sys_post set post_name = '首席架构师' where post_id = ${p(1)}`);

@@ -165,7 +165,7 @@ test('a second run changes nothing', async () => {
   assert.deepEqual(await lastChange(), before);
 });
 
-test('a further run imports what changed in RuoYi and leaves what changed in Banyan', async () => {
+test('a further run imports what changed in RuoYi and keeps what changed in Banyan', async () => {
   const { tenant, user, department } = await readTenant(CODE);
   await service.logIn(CODE, 'zhangsan', RUOYI_PASSWORD);
   const one = await department(d(1));

@@ -97,14 +97,14 @@ test('verification finds and names rows that were altered, removed, inserted or 
   const changeName = `change ${third} at position ${row.seq}`;
   assert.deepEqual(
     await errorsAfter(
-      (id) => superuser`update banyan.changes set actor_name = 'another' where change_id = ${id}`,
+      (change) => superuser`update banyan.changes set actor_name = 'another' where change_id = ${change}`,
       third,
       restore,
     ),
     [`Tenant ${tenantId}: ${changeName} was altered or moved.`],
   );
   assert.deepEqual(
-    await errorsAfter((id) => superuser`delete from banyan.changes where change_id = ${id}`, third, restore),
+    await errorsAfter((change) => superuser`delete from banyan.changes where change_id = ${change}`, third, restore),
     [
       `Tenant ${tenantId}: ${changeName} is missing.`,
       `Tenant ${tenantId}: the first changes of department ${id} are missing.`,
@@ -122,10 +122,10 @@ test('verification finds and names rows that were altered, removed, inserted or 
   const swapErrors = await errorsAfter(swap, third, swap);
   assert.match(swapErrors.join(), new RegExp(`change ${fourth} at position ${row.seq} was altered or moved`));
   const insertErrors = await errorsAfter(
-    (id) => superuser`
+    (change) => superuser`
       insert into banyan.changes select tenant_id, ${first} + 1000000, batch, time, actor_name, actor_user_id, actor_key_id, actor_tenant_id, address,
         request_id, resource, resource_id, action, parent_id, is_copy, before, after, before_hash, after_hash
-      from banyan.changes where change_id = ${id}`,
+      from banyan.changes where change_id = ${change}`,
     third,
     () => superuser`delete from banyan.changes where change_id = ${first} + 1000000`,
   );

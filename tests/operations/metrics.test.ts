@@ -147,7 +147,7 @@ test('batches, path cache and connections are counted', async () => {
   assert.ok((after.sum('banyan_http_connections') ?? 0) >= 1);
 });
 
-test('streams and long polls are gauges that fall when clients leave', async (t) => {
+test('the gauges of streams and long polls fall when clients leave', async (t) => {
   const open = (path: string) => {
     const request = http.get(`${base}${path}`, { headers: { authorization: `Bearer ${tenant.token}` } });
     request.on('error', () => {});

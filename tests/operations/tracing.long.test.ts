@@ -30,7 +30,7 @@ test('an unavailable collector is logged, and affects no request', async () => {
 });
 
 /** Writes the names of all loaded CommonJS modules to a file when the process exits. */
-const LISTS_MODULES = `import fs from 'node:fs'; import { Module } from 'node:module';
+const LIST_MODULES = `import fs from 'node:fs'; import { Module } from 'node:module';
   process.on('exit', () => process.env.MODULES && fs.writeFileSync(process.env.MODULES, Object.keys(Module._cache).join('\\n')));`;
 
 test('the libraries of metrics and traces are loaded only when they are switched on', async () => {
@@ -40,7 +40,7 @@ test('the libraries of metrics and traces are loaded only when they are switched
     const file = path.join(folder, name);
     const serviceProcess = new URL('../support/service-process.js', import.meta.url).pathname;
     const env = { DATABASE_URL: databaseUrl, BANYAN_ADMIN_PASSWORD: PASSWORD, MODULES: file, ...settings };
-    const preload = `data:text/javascript,${encodeURIComponent(LISTS_MODULES)}`;
+    const preload = `data:text/javascript,${encodeURIComponent(LIST_MODULES)}`;
     const run = launch(['--import', preload, serviceProcess], { cwd: folder, env });
     await run.ready();
     assert.equal(await run.stop(), 0, run.stderr);

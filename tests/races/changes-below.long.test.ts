@@ -63,7 +63,7 @@ async function assertComplete(codes: string[], rows: Row[], acknowledged: Map<st
     const tree = await superuser<{ deptId: number; parentId: number; deptName: string }[]>`
       select dept_id as "deptId", coalesce(parent_id, 0) as "parentId", dept_name as "deptName"
       from banyan.departments where tenant_id = ${code} and del_flag = '0' order by dept_id`;
-    // It also fails when a change comes before one on which it depends.
+    // `rebuild` also fails when a change comes before one on which that change depends.
     assert.deepEqual(rebuild(own), [...tree], `the departments of ${code}`);
     const created = new Set(own.map(({ after }) => String(after?.deptId)));
     const missing = acknowledged.get(code)?.filter((id) => !created.has(id));

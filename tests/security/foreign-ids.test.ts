@@ -139,8 +139,8 @@ for (const [n, { what, kind, call, ...row }] of calls.entries()) {
     if (ownDeleted === undefined) assert.equal(deletedResponse, await responseToUnknown(own[kind].deleted));
     else assert.equal(statusOf(deletedResponse), ownDeleted, deletedResponse);
     // With an existing record of the caller the call works, so the call itself is valid.
-    const isEnded = what.startsWith('DELETE') || kind === 'use' || kind === 'reservation';
-    const fresh = isEnded ? await createAnother(kind) : own[kind].live;
+    const endsRecord = what.startsWith('DELETE') || kind === 'use' || kind === 'reservation';
+    const fresh = endsRecord ? await createAnother(kind) : own[kind].live;
     const ownResponse = await responseTo(fresh);
     assert.equal(statusOf(ownResponse), ownLive, ownResponse);
   });

@@ -13,7 +13,7 @@ test('a search for an author leaves out changes whose author is hidden, with one
   const [from, to] = [await service.createTenant(), await service.createTenant()];
   const team = await service.createTenant({}, from);
   const former = await service.createMember(from, { userName: 'former', roles: ['admin'] });
-  // The other administrators have the same name.
+  // The administrators of all these tenants are called boss.
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (const deptName of names) {
     expectOk(await from.post(`${DEPTS}?tenantId=${team.tenantId}`, { deptName: `hidden ${deptName}` }));

@@ -79,7 +79,7 @@ const IMAGE = 'xl/media/image1.png';
 
 const cellsOf = async (file: Buffer) => (await readSpreadsheet(file, '')).map(({ cells }) => cells[0]);
 
-test('images are not unpacked: a sheet may show one thousands of times', async () => {
+test('images are not unpacked: a sheet may show the same image thousands of times', async () => {
   const image = Buffer.alloc(1_000);
   const file = zip([...workbook, [IMAGE, image]]);
   // An image that cannot be unpacked makes no difference.

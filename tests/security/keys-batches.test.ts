@@ -13,7 +13,7 @@ const admin = await service.createTenant();
 test('each batch of concurrent reads with one key loads the key once, also after a new connection', async () => {
   const queries: Query[] = [];
   let opened = 0;
-  // The test decides when another connection counts as opened: which ones the pool opens depends on the background work.
+  // The test decides when another connection counts as opened: when the pool opens one depends on background work.
   const wrapDatabase = (db: Database): Database => ({
     ...captureQueries(queries)(db),
     connectionsOpened: () => db.connectionsOpened() + opened,

@@ -227,6 +227,7 @@ test('requestsPerMinute holds for the first requests with an access token of the
   const responses = await Promise.all(
     Array.from({ length: 60 }, (_, n) => (clients[n % 2] as Client).get(`${DEPTS}/list`)),
   );
+  // The bucket had two tokens, and issuing the access token took one of them.
   assert.equal(responses.filter(({ status }) => status === 200).length, 1);
   for (const response of responses) {
     assert.equal(response.headers['ratelimit-policy'], '"key";q=2;w=60');

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 /**
  * Generates two TypeScript clients from an OpenAPI document: `node client-generators.js <document> <folder>`. It is a separate
  * program, because it replaces a module: @hey-api/openapi-ts builds its output with the compiler API of older TypeScript
- * versions, which the version of this project no longer has, so it gets the version that oazapfts depends on.
+ * versions. This project's TypeScript no longer has that API, so the program uses the TypeScript that oazapfts depends on.
  */
 
 const [document = '', folder = ''] = process.argv.slice(2);

@@ -27,7 +27,7 @@ export function copyPackages(to: string, { dev }: { dev: boolean }) {
   for (const [name, { dev: isDev }] of Object.entries<Record<string, boolean>>(lock.packages)) {
     if (name === '' || isDev || !fs.existsSync(path.join(project, name))) continue;
     const target = path.join(to, name);
-    // A package with packages of its own was copied together with them.
+    // A nested package has been copied together with the package that contains it.
     if (!fs.existsSync(target)) copy(path.join(project, name), target, 'link');
   }
   // npm installs a package again if the links to its programs are missing.

@@ -17,7 +17,7 @@ import { recentLog } from './logs.ts';
 import { Client, PASSWORD, RELAXED_TIMING } from './service.ts';
 import { waitFor } from './wait.ts';
 
-/** A process of the service with its output. */
+/** A process of the service or of one of its commands, with its output. */
 export class Run {
   readonly child: ChildProcess;
   /** The JSON log. */
@@ -157,7 +157,7 @@ const launchOptions = (dataDir: string, environment: Environment) => ({
 let temp: string | undefined;
 
 /**
- * Returns the temporary folder of this file's processes, in which embedded servers create their socket folders. Removing it
+ * Returns the temporary folder of the test file's processes, in which embedded servers create their socket folders. Removing it
  * also removes the socket folder of a server that was killed before it wrote its lock file. Everyone may create files in it, as
  * in that of the system: a service that has given up root's privileges creates and removes folders there.
  */
@@ -289,7 +289,8 @@ function commandOf(pid: string): string {
 
 function usesFolder(pid: number, command: string, dataDir: string): boolean {
   if (command.includes(dataDir)) return true;
-  // As root the folder is not on the command line, but Linux shows the working directory and open files of a process.
+  // If the tests run as root, the folder is not on the command line, but Linux shows the working directory and open files of a
+  // process.
   return ['cwd', 'fd/3'].some((name) => {
     try {
       return fs.readlinkSync(`/proc/${pid}/${name}`).startsWith(dataDir);

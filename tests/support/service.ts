@@ -203,7 +203,7 @@ export const RELAXED_TIMING: Partial<Timing> = {
 /** For tests of webhooks only: otherwise hundreds of services would poll for work twenty times a second. */
 export const FAST_WEBHOOK_POLLING: Partial<Timing> = { webhookPollMs: 50 };
 
-/** Starts a service for a test file and closes it after its tests. */
+/** Starts a service for the running test, or outside of tests for the test file, and closes it afterwards. */
 export async function startService(environment: Environment = {}, options: ServiceOptions = {}): Promise<Service> {
   const service = await createService(environment, options);
   after(() => service.close());
@@ -275,7 +275,8 @@ async function createService(
   if (address) {
     await app.ready();
     address.routeTo(app.server);
-    // That closes the connections to the service that an earlier file has used at this address. None of them may be used again.
+    // `routeTo` has closed the connections to the service that an earlier file used at this address. None of them may be used
+    // again.
     agent.destroy();
   }
   const sockets = new Set<Socket>();

@@ -5,7 +5,7 @@ import { firstSeed, MAX_DELAY_MS, seededRandom } from './scale.ts';
 
 /** Wrappers of a service's database, for the option `wrapDatabase` of `startService`. */
 
-/** A query as the driver built it. Fragments of other queries have neither property. */
+/** A query as the driver built it. Fragments, which become parts of other queries, have neither property. */
 export type Query = { string?: string; parameters?: unknown[] };
 
 /** Adds each statement of the service to `queries`. */

@@ -16,7 +16,7 @@ export type Tokens = {
    */
   refresh_token?: string;
   /**
-   * `true`: every other operation is rejected until the user has changed their password
+   * `true`: until the user has changed their password, only that and logging out are allowed
    */
   mustChangePassword?: boolean;
 };
@@ -3383,7 +3383,7 @@ export type ListChangesData = {
      */
     tenantId?: string;
     /**
-     * Also changes of descendant tenants, if there are fewer than 1,000: otherwise send `tenantId`.
+     * Also changes of descendant tenants, if there are at most 1,000: otherwise send `tenantId`.
      */
     below?: boolean;
     /**

@@ -47,7 +47,7 @@ function DepartmentLink({ deptId, name, deleted = false }: { deptId: number; nam
   return <Link to={to}>{name || t.unnamed(deptId)}</Link>;
 }
 
-/** The user who changed a department last in the period. */
+/** The operator of the last change of a department in the period. */
 function By({ deptId }: { deptId: number }) {
   const operator = useContext(OperatorsContext).get(String(deptId));
   return operator ? <OperatorName operator={operator} /> : null;

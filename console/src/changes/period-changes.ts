@@ -18,7 +18,7 @@ export function usePeriodChanges(resource: 'department' | 'user', from: string, 
   return { rows: data?.data.rows ?? [], truncated: data?.data.next != null, isPending };
 }
 
-/** The user who changed each record last, by the id of the record. */
+/** The operator of the last change of each record, by the id of the record. */
 export const OperatorsContext = createContext<ReadonlyMap<string, Operator>>(new Map());
 
 export function operatorsOf(rows: readonly AuditEntry[]): Map<string, Operator> {

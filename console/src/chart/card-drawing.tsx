@@ -99,7 +99,7 @@ export function describeCard(card: Card, t: ChartTexts): string {
     .join(t.separator);
 }
 
-/** The users of the whole branch, then those of the department itself, if there are others. */
+/** The users of the whole branch, then those of the department itself if their number differs. */
 export function getUserCounts({ userCount, branchUserCount, hasChildren }: Card, t: ChartTexts): string[] {
   const total = branchUserCount ?? (hasChildren ? undefined : userCount);
   const own = userCount === total ? undefined : userCount;

@@ -68,7 +68,10 @@ interface SiblingPlacement {
   referenceId: number;
 }
 
-/** Reads the siblings again, so that an order that another user has set in the meantime is preserved. Writes nothing if it has the position. */
+/**
+ * Places a department before or after a sibling. Reads the siblings again, so that an order that another user has set in the
+ * meantime is preserved. Writes nothing if the department already has this position.
+ */
 export async function placeAmongSiblings(deptId: number, parentId: number, placement: SiblingPlacement): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const children = await readChildIds(parentId, placement.referenceId);

@@ -217,7 +217,7 @@ export const permissionHintTexts = defineTexts({
     files: '导入与导出',
     changes: '变更与集成',
     other: '其他',
-    'dept:read': '读取部门和部门树，包括过去某一时间点的状态',
+    'dept:read': '读取部门和组织架构，包括过去某一时间点的状态',
     'dept:write': '新建、修改、移动、排序、删除和恢复部门',
     'user:read': '读取用户及其所属部门，不含密码',
     'user:write': '新建、修改、停用、删除和恢复用户，重置密码',

@@ -1,7 +1,7 @@
 import dayjs from 'dayjs';
 import type { Quota } from '../api.ts';
 
-/** The forecast is a straight line through this many days. */
+/** The forecast assumes that usage continues at the average rate of this many days. */
 export const FORECAST_DAYS = 30;
 /** Dates beyond this are not worth showing. */
 const MAX_DAYS = 3650;

@@ -69,7 +69,7 @@ function Detail({ quota, tenantId }: { quota: Quota; tenantId: string | undefine
   const t = useTexts(quotasTexts);
   const u = useTexts(usageTexts);
   const name = useQuotaName()(quota.quota);
-  const isCounted = quota.quota === ACCOUNTS;
+  const isUserCount = quota.quota === ACCOUNTS;
   const filter = {
     tenantId,
     quota: quota.quota,
@@ -80,7 +80,7 @@ function Detail({ quota, tenantId }: { quota: Quota; tenantId: string | undefine
   const { data } = useQuery({
     queryKey: queryKeys.quotas.usage(filter),
     queryFn: ({ signal }) => api.readUsage(filter, signal),
-    enabled: !isCounted,
+    enabled: !isUserCount,
     staleTime: 0,
   });
   const recent = data?.data.reduce((sum, { amount }) => sum + amount, 0);
@@ -105,10 +105,10 @@ function Detail({ quota, tenantId }: { quota: Quota; tenantId: string | undefine
             ]}
           />
           {quota.pooled && <p className="secondary quotas-hint">{t.pooledHint}</p>}
-          {isCounted && <p className="secondary quotas-hint">{t.counted}</p>}
+          {isUserCount && <p className="secondary quotas-hint">{t.counted}</p>}
         </div>
       </Card>
-      {!isCounted && (
+      {!isUserCount && (
         <>
           <UsageCards quota={quota} tenantId={tenantId} />
           <UseList quota={quota.quota} tenantId={tenantId} />

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { queryKeys } from '../query-keys.ts';
 
-/** The names of menus as configured for this installation, by id (BANYAN_MENU_NAMES). Without them, menus are shown by number. */
+/** The names of menus by id, as configured for this installation (BANYAN_MENU_NAMES). Without one, a menu is shown by its id. */
 export function useMenuNames(): Readonly<Record<string, string>> {
   const { data } = useQuery({
     queryKey: queryKeys.menuNames,

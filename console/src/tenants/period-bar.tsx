@@ -48,7 +48,7 @@ export function PeriodBar({ tenant, span }: { tenant: Period & { status: '0' | '
   );
 }
 
-/** The width of a month of the axis with its gap, in pixels. */
+/** The width of the label of a month with its gap, in pixels. */
 const MARK_WIDTH = 58;
 /** Half the width of the label of today with its gap. */
 const TODAY_WIDTH = 24;

@@ -40,7 +40,7 @@ export function QuotaDialog({ tenantId, original, existing, onClose }: Props) {
   const name = Form.useWatch('quota', form) ?? original?.quota ?? '';
   const inRecord = isInTenantRecord(name);
   // The service counts the users itself.
-  const isCounted = name === ACCOUNTS;
+  const isUserCount = name === ACCOUNTS;
   const { mutate, isPending } = useApiMutation({
     mutationFn: ({ quota, total, unlimited, period, pooled, used }: Values) =>
       api.putQuota(
@@ -126,14 +126,14 @@ export function QuotaDialog({ tenantId, original, existing, onClose }: Props) {
             <Checkbox>{t.unlimited}</Checkbox>
           </Form.Item>
         )}
-        <Form.Item name="period" label={t.period} extra={t.periodHint} hidden={isCounted}>
+        <Form.Item name="period" label={t.period} extra={t.periodHint} hidden={isUserCount}>
           <Select options={PERIODS.map((value) => ({ value, label: t[value] }))} />
         </Form.Item>
         <Form.Item name="pooled" label={t.pooled} extra={t.pooledHint} valuePropName="checked">
           <Checkbox>{t.pooledLabel}</Checkbox>
         </Form.Item>
         {!original && (
-          <Form.Item name="used" label={t.used} extra={t.usedHint} hidden={isCounted}>
+          <Form.Item name="used" label={t.used} extra={t.usedHint} hidden={isUserCount}>
             <InputNumber className="full-width" min={0} max={Number.MAX_SAFE_INTEGER} precision={0} placeholder="0" />
           </Form.Item>
         )}

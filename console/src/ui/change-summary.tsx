@@ -11,7 +11,7 @@ import { useTenantsByCode, useUserNames } from './record-names.ts';
 import { StatusTag } from './status-tag.tsx';
 import { getPersonPath } from './user/person-link.tsx';
 
-/** A change in two lines: the action and the record, then the user and the time. */
+/** A change in two lines: the action and the record, then the operator and the time. */
 export function ChangeSummary({ change, children }: { change: AuditEntry; children?: ReactNode }) {
   const t = useTexts(changeTexts);
   return (

@@ -29,7 +29,7 @@ interface Props {
   children?: ReactNode;
 }
 
-/** Shown in place of a record that cannot be read: says who deleted it, with its history and a button to restore it. */
+/** Shown in place of a record that cannot be read: says who deleted it, links to its history and offers to restore it. */
 export function DeletedRecord({ resource, id, tenantId, error, onRetry, children }: Props) {
   const t = useTexts(uiTexts);
   const ownTenantId = useMe().tenant.tenantId;

@@ -8,7 +8,7 @@ import { useApiMutation } from './use-api-mutation.ts';
 
 export type ExportFile = (format: Format) => Promise<DownloadedFile>;
 
-/** A function that exports what a list shows, all pages of it, and the formats as menu items. */
+/** Returns a menu item for each format. It exports what a list shows, all pages of it. */
 export function useExport(exportFile: ExportFile) {
   const t = useTexts(uiTexts);
   const { mutate, isPending } = useApiMutation({

@@ -49,7 +49,7 @@ export const useRecordHistory = ({ resource, id, tenantId }: HistoryOf) =>
     staleTime: 0,
   });
 
-/** The changes of a record, each with a button that reverts it unless `readOnly`. Only administrators may revert, and read changes. */
+/** The changes of a record, each with a button that reverts it unless `readOnly`. Only administrators may read or revert them. */
 export function RecordHistory({ readOnly = false, ...props }: HistoryOf & { readOnly?: boolean }) {
   const t = useTexts(changeTexts);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useRecordHistory(props);

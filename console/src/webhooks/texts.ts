@@ -60,7 +60,7 @@ export const webhooksTexts = defineTexts({
   },
   en: {
     title: 'Webhooks',
-    intro: 'When data changes, a notification is sent to the URLs that you enter.',
+    intro: 'When data changes, a message is sent to the URLs that you enter.',
     create: 'New webhook',
     none: 'No webhooks yet. Create one to send the changes of your tenant to your own systems as they happen.',
     name: 'Name',

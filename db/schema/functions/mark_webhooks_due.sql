@@ -1,7 +1,7 @@
 -- Makes the webhooks of a tenant due when its ledger has grown, so that the dispatcher finds them without comparing the
 -- position of every webhook. Those with `below` follow another order (mark_subtree_webhooks_due). It also updates those that are
--- due already: a worker that does not see these changes yet may be about to set next_due to null, and this waits for its row lock.
--- Lock order: the head of the ledger, then webhooks.
+-- due already: a process that does not see these changes yet may be about to set next_due to null, and this waits for its row
+-- lock. Lock order: the head of the ledger, then webhooks.
 create or replace function mark_webhooks_due() returns trigger
   language plpgsql set search_path = banyan, pg_temp as $$
 begin

@@ -34,7 +34,7 @@ export async function restoreDepartment(
   const dept = found.get(deptId);
   if (!dept) throw apiError('DEPT_NOT_FOUND');
   if (dept.delFlag === '0') throw apiError('DEPT_NOT_DELETED');
-  // It was deleted while this waited for its lock: what was read before the lock, such as its parent, is out of date.
+  // The department was deleted while we waited for its lock: what was read before, such as its parent, is out of date.
   if (!deleted.some((each) => each.deptId === deptId)) throw new RetryTransactionError();
   if (parentId) {
     if (subtree.has(parentId)) throw apiError('DEPT_CYCLE');

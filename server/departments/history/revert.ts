@@ -44,7 +44,7 @@ export async function revertDepartments(
     if (disabledSince) throw apiError('PARENT_DISABLED');
   }
 
-  // Before external ids are added, as in restoreDepartment.
+  // Take this lock before external ids are added, as in restoreDepartment.
   if (reverts.some(addsExternalId)) await lockLevels(tx, tenantId);
   if (created.length > 0) {
     await markDeleted(tx, tenantId, created, userName);

@@ -7,7 +7,7 @@ import { idOf, jsonId, jsonIds } from '../../http/fields.ts';
 import { decodeCursor, toCursorPage } from '../../http/pagination.ts';
 import { invalid } from '../../http/validation.ts';
 import { isValidKey, sortOfChildren } from '../filter.ts';
-import { countBranchMembers, countMembers } from '../members-queries.ts';
+import { countMembers, countSubtreeMembers } from '../members-queries.ts';
 import { rowsFitting } from '../path-budget.ts';
 import { renumber } from '../queries.ts';
 import { readDepartment, toParentId } from '../rules.ts';
@@ -46,7 +46,7 @@ export async function listChildren(
   const ids = page.rows.map(({ deptId }) => deptId);
   const [users, branchUsers] = await Promise.all([
     counts ? countMembers(tx, caller.tenantId, ids) : undefined,
-    branchCounts ? countBranchMembers(tx, caller.tenantId, ids, MAX_COUNTED_DEPARTMENTS) : undefined,
+    branchCounts ? countSubtreeMembers(tx, caller.tenantId, ids, MAX_COUNTED_DEPARTMENTS) : undefined,
   ]);
   if (!users && !branchUsers) return page;
   const rows = page.rows.map((row) => ({

@@ -53,7 +53,7 @@ const isAfter = (tx: Tx, parentId: string | null, { orderNum, deptId }: Position
 
 const skeletonColumns = (tx: Tx) => tx`d.dept_id as "deptId", coalesce(d.parent_id, 0) as "parentId"`;
 /**
- * The JSON of a node up to its children, which is sent as it is: PostgreSQL serializes it, and Node.js reads only the two ids.
+ * The JSON of a node up to `status`. It is sent as it is: PostgreSQL serializes it, and Node.js reads only the two ids.
  */
 const jsonPrefix = (tx: Tx) => tx`
   concat('{"deptId":', d.dept_id, ',"parentId":', coalesce(d.parent_id, 0), ',"deptName":', to_json(d.dept_name),

@@ -88,7 +88,7 @@ const put = (pages: (Float64Array | Int32Array)[], node: number, value: number) 
 
 export interface Step {
   node: number;
-  /** How many nodes are complete after this step: a node without children, and each ancestor whose last descendant it is. */
+  /** How many nodes this step completes: a node without children, and each ancestor whose last descendant it is. */
   completed: number;
 }
 

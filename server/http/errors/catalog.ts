@@ -22,7 +22,7 @@ export const errorCatalog = {
 
 export type ErrorCode = keyof typeof errorCatalog;
 
-/** Messages that replace the usual ones of an error code if the error has the detail that comes first. */
+/** Messages that replace the usual ones of an error code if the error has the detail that the entry names first. */
 export const alternativeTexts = {
   ACCOUNT_LIMIT: [
     'field',

@@ -144,7 +144,7 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf,
     for (const { deptId, deptName, pathNames = [] } of search.rows) knownPaths.set(deptId, [...pathNames, deptName]);
     onChange(deptIds);
     const added = deptIds.find((id) => !value.includes(id));
-    // A single picker closes. The other one shows the tree again, with what was found.
+    // A picker of one department closes. One of several shows the tree again, with what was found.
     if (!multiple || added === undefined) return;
     setText('');
     if (opening) setOpening({ ...opening, revealedId: added });

@@ -248,7 +248,8 @@ export function keepExpanded(tree: TreeStore): number[] {
 
 /**
  * Returns the loaded lists of children in which changes of departments show: those of the departments, and those of all their
- * ancestors, whose rows count the users below them. Discards lists that are out of date and not shown.
+ * ancestors, whose rows count the users below them. If the ancestors cannot be read, discards the lists of collapsed departments
+ * and returns all others.
  */
 export async function findAffected(tree: TreeStore, departments: ReadonlySet<number>): Promise<number[]> {
   const listed = new Set([ROOT_ID]);

@@ -10,8 +10,8 @@ export const getPersonPath = (id: Id, tenantId?: string) => `/people/${id}${tena
 const ORIGIN = /^\/(people|departments\/\d+)$/;
 
 /**
- * The list from which a person was opened, with its filters and page: of the current screen if it is such a list, otherwise as
- * the history entry remembers it. Undefined after other screens.
+ * The list from which a person is or was opened, with its filters and page: the current screen if it is such a list, otherwise
+ * the list that the history entry remembers. Undefined after other screens.
  */
 export function usePersonOrigin(): string | undefined {
   const { pathname, search, state } = useLocation();
