@@ -66,14 +66,15 @@ export const readOutcomes = async (
   requests: readonly Omit<OwnedRequest, 'fingerprint'>[],
 ): Promise<Map<string, StoredRequest>> => {
   const rows = await tx<(StoredRequest & { id: string })[]>`
-    select k.*, c.user_id || ' ' || c.key_id || ' ' || c.key as id
+    select k.fingerprint, k.result, k.error, c.user_id || ' ' || c.key_id || ' ' || c.key as id
     from json_to_recordset(${JSON.stringify(requests.map(columnsOf))}::text::json) as c (user_id bigint, key_id bigint, key text)
-    -- limit 1 makes the planner use the primary key, even without statistics.
+    -- limit 1 makes the planner use the primary key, even without statistics. The time is compared outside: inside, the planner
+    -- would choose the index by time, and read all keys of the day.
     cross join lateral (
-      select k.fingerprint, k.result, k.error from idempotency_keys k
-      where k.tenant_id = ${tenantId} and k.user_id = c.user_id and k.key_id = c.key_id and k.key = c.key
-        and k.create_time > now() - interval '24 hours' limit 1
-    ) k`.execute();
+      select k.fingerprint, k.result, k.error, k.create_time from idempotency_keys k
+      where k.tenant_id = ${tenantId} and k.user_id = c.user_id and k.key_id = c.key_id and k.key = c.key limit 1
+    ) k
+    where k.create_time > now() - interval '24 hours'`.execute();
   return new Map(rows.map(({ id, ...stored }) => [id, stored]));
 };
 
