@@ -3,6 +3,8 @@ import { type Dictionary, isInitial, type Segments, segment } from './pinyin.ts'
 /** Terms that the search index has, see search_query_terms.sql. */
 export interface Terms {
   texts?: string[];
+  /** Texts of two characters each. */
+  pairs?: string[];
   phones?: string[];
   pinyin?: string[];
   /** Whole names. */
@@ -81,13 +83,19 @@ function wordOf(dictionary: Dictionary, typed: string, phone: string | undefined
     const pinyinOf = (segments: Segments | undefined) => (segments && termsOf(dictionary, segments).pinyin) ?? [];
     const [first = [], ...further] = runs;
     const pinyin = further.flatMap(([segments]) => pinyinOf(segments));
-    const next = /[a-z]{2,}(\p{Script=Han}|\d)/u.exec(text)?.[1];
-    for (const segments of next === undefined ? [] : first) {
-      const pairs = pairsOf(dictionary, segments, next as string);
-      if (pairs.length > 0) parts.push({ texts, pinyin: [...pinyinOf(segments), ...pinyin], anyOf: { texts: pairs } });
-    }
+    const next = /^.*?[a-z]{2,}(\p{Script=Han}|\d)?/u.exec(text)?.[1];
+    // Readings of whole syllables, if there are any: `n` in `zhi jia n` stands for hundreds of characters.
+    const whole = first.filter((segments) => !segments.some(isInitial));
+    const readings = whole.length > 0 ? whole : first;
+    const withPairs = (next === undefined ? [] : readings).map((segments) => ({
+      ...{ texts, pinyin: [...pinyinOf(segments), ...pinyin] },
+      anyOf: { pairs: pairsOf(dictionary, segments, next as string) },
+    }));
+    const possible = withPairs.filter(({ anyOf }) => anyOf.pairs.length > 0);
     const all = [...pinyinOf(first[0]), ...pinyin];
-    if (letters.length > 0 && texts.length + all.length > 0) parts.push({ texts, pinyin: all });
+    // These find whatever the part without pairs would find, and need less time.
+    if (possible.length > 0) parts.push(...possible);
+    else if (letters.length > 0 && texts.length + all.length > 0) parts.push({ texts, pinyin: all });
   }
   return { text, phone, parts, exactParts };
 }
