@@ -14,10 +14,10 @@ const INTERVAL_MS = 100;
 const LIMIT_INTERVALS = 5;
 /**
  * Rejecting costs time too, and many clients may send at the same moment. So an interval allows one rejection for every four
- * requests that were completed in the previous one, and at least 50. Further rejections wait for a later interval, as long as
- * those that wait already will be sent within two seconds.
+ * requests that were completed in the previous one, and at least 50. Further rejections wait for a later interval. Many
+ * clients send the next request as soon as one is rejected, so no rejection is sent earlier, however many wait.
  */
-const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50, maxIntervals: 20 };
+const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50 };
 
 /**
  * Sheds load beyond the capacity of the service: further requests are rejected with `TOO_BUSY` and a `Retry-After` header.
@@ -147,7 +147,7 @@ class Rejections {
 
   /** Calls `reject` at once or in a later interval, unless the client disconnects before. There is no deadline meanwhile. */
   add(reply: FastifyReply, reject: () => void): void {
-    if (this.sent < this.max || this.waiting >= REJECTIONS.maxIntervals * this.max) {
+    if (this.sent < this.max) {
       this.sent++;
       reject();
       return;

@@ -83,16 +83,6 @@ test('rejections beyond the limit of an interval are sent in later ones, in orde
   assert.equal(shedder.usage().slots.held, MIN);
 });
 
-test('rejections that would wait for more than two seconds are sent at once', (t) => {
-  const shedder = createShedder(t);
-  for (let n = 0; n < MIN; n++) shedder.send();
-  let rejected = 0;
-  for (let n = 0; n < 3_000; n++) shedder.send({ onReject: () => rejected++ });
-  assert.deepEqual([rejected, shedder.usage().waitingRejections], [2_000, 1_000]);
-  for (let n = 0; n < 20; n++) shedder.nextInterval();
-  assert.deepEqual([rejected, shedder.usage().waitingRejections], [3_000, 0]);
-});
-
 test('a rejection is forgotten when its client disconnects', (t) => {
   const shedder = createShedder(t);
   for (let n = 0; n < MIN; n++) shedder.send();
