@@ -40,7 +40,7 @@ export async function readMayBeArchived(
       : cutoff !== null && changeId < (firstKept ?? Number.POSITIVE_INFINITY);
 }
 
-/** The path of a tenant decides who may see the tenant. The ledger records no paths, because they follow from the parents. */
+/** Access to a tenant is decided by its path. The ledger records no paths, because they follow from the parents. */
 export async function findPathErrors(owner: Sql): Promise<string[]> {
   const rows = await owner<{ tenantId: string }[]>`
     select t.tenant_id as "tenantId" from banyan.tenants t left join banyan.tenants p on p.tenant_id = t.parent_id

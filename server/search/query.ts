@@ -84,16 +84,13 @@ function wordOf(dictionary: Dictionary, typed: string, phone: string | undefined
     const [first = [], ...further] = runs;
     const pinyin = further.flatMap(([segments]) => pinyinOf(segments));
     const next = /^.*?[a-z]{2,}(\p{Script=Han}|\d)?/u.exec(text)?.[1];
-    // Readings of whole syllables, if there are any: `n` in `zhi jia n` stands for hundreds of characters.
-    const whole = first.filter((segments) => !segments.some(isInitial));
-    const readings = whole.length > 0 ? whole : first;
-    const withPairs = (next === undefined ? [] : readings).map((segments) => ({
+    const withPairs = (next === undefined ? [] : first).map((segments) => ({
       ...{ texts, pinyin: [...pinyinOf(segments), ...pinyin] },
       anyOf: { pairs: pairsOf(dictionary, segments, next as string) },
     }));
     const possible = withPairs.filter(({ anyOf }) => anyOf.pairs.length > 0);
     const all = [...pinyinOf(first[0]), ...pinyin];
-    // These find whatever the part without pairs would find, and need less time.
+    // The part without pairs would find more departments, but none that matches: what was typed is compared without gaps.
     if (possible.length > 0) parts.push(...possible);
     else if (letters.length > 0 && texts.length + all.length > 0) parts.push({ texts, pinyin: all });
   }
