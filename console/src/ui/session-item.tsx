@@ -49,11 +49,11 @@ export function SessionItem({ session, disabled, onEnd }: Props) {
   );
 }
 
-/** Guesses browser and system from the user agent. */
+/** Guesses browser and system from the user agent. That of Android contains “Linux” too. */
 function describeDevice(userAgent: string): string | undefined {
   if (!userAgent) return undefined;
   const browser = [/Edg\//, /Firefox\//, /Chrome\//, /Safari\//].findIndex((pattern) => pattern.test(userAgent));
-  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux(?!.*Android))/.exec(userAgent)?.[1];
   const name = ['Edge', 'Firefox', 'Chrome', 'Safari'][browser];
   return name ? [name, system].filter(Boolean).join(' · ') : userAgent.slice(0, 40);
 }
