@@ -114,7 +114,7 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   assert.deepEqual([yi.deptId, yi.phone, yi.email], [Number(b), '1', 'yi@example.com'], 'other fields are unchanged');
   assert.deepEqual([er.deptId, er.deptIds], [Number(b), []]);
 
-  await page.getByRole('checkbox', { name: '选择本页全部' }).check();
+  await page.getByRole('checkbox', { name: '全选当页' }).check();
   await page.getByRole('toolbar').getByRole('button', { name: '重置密码' }).click();
   await topDialog().getByRole('button', { name: '重置密码' }).click();
   await topDialog().getByText('共 3 人，成功 2 人').waitFor();
@@ -125,7 +125,7 @@ test('selected users are moved, given new passwords and deleted in bulk; failure
   assert.equal((await reset.get('/auth/me')).data.reason, 'PASSWORD_CHANGE_REQUIRED');
   await topDialog().getByRole('button', { name: '关闭', exact: true }).last().click();
 
-  await page.getByRole('checkbox', { name: '选择本页全部' }).check();
+  await page.getByRole('checkbox', { name: '全选当页' }).check();
   // Another administrator deletes one of them first.
   await child.delete(`/system/user-api/${ids[1]}`);
   await page.getByRole('toolbar').getByRole('button', { name: '删除' }).click();

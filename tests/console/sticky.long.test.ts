@@ -42,7 +42,7 @@ for (const [screen, path] of [
       assert.equal(bar.top, (await pageHeader()).bottom, `${width} px`);
       assert.equal((await tableHeader()).top, bar.bottom, `${width} px`);
       await expectOnTop(toolbar.getByRole('button', { name: '停用' }));
-      await expectOnTop(page.getByRole('checkbox', { name: '选择本页全部' }));
+      await expectOnTop(page.getByRole('checkbox', { name: '全选当页' }));
       await expectAccessibleInLongRun(page);
     }
     await toolbar.getByRole('button', { name: '取消选择' }).click();

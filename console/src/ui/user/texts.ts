@@ -27,7 +27,7 @@ export const userTexts = defineTexts({
     enable: '启用',
     delete: '删除',
     select: (name: string) => `选择 ${name}`,
-    selectAll: '选择本页全部',
+    selectAll: '全选当页',
     selected: (count: number) => `已选择 ${count} 项`,
     clearSelection: '取消选择',
     selectionActions: '对所选用户的操作',
@@ -235,7 +235,7 @@ export const bulkActionTexts = defineTexts({
     enable: 'Enable',
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleteHint:
-      'Deleted users are logged out, and their user names become available again. You can revert the deletion under Changes. To block access temporarily, disable users instead.',
+      'Deleted users are logged out and no longer count against the user limit, and their user names become available again. You can revert the deletion under Changes. To block access temporarily, disable users instead.',
     delete: 'Delete',
     moveTitle: (name: string) => `Move ${name}`,
     moveHint: 'The selected department becomes the main department. Additional departments do not change.',
