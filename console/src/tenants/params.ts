@@ -7,12 +7,12 @@ export interface TenantListParams {
   q: string;
   page: number;
   status: '' | '0' | '1';
-  /** Expires within this many days; 0 for no filter. */
+  /** Has expired, or expires within this many days; 0 for no filter. */
   ends: number;
   /** By default, the tenant whose period ends first is at the top; `id` is the order of creation. */
   sort: '' | 'id';
   view: 'list' | 'timeline';
-  /** A tenant id: shows its direct children only. */
+  /** The code of a tenant: shows its direct children only. */
   parent: string;
 }
 

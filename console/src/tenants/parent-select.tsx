@@ -17,7 +17,7 @@ interface Props {
 
 const MAX_RESULTS = 20;
 
-/** Selects the current tenant or a descendant by name or id. */
+/** Selects the current tenant or a descendant by name, company or code. */
 export function ParentSelect({ id, value, onChange, movedId }: Props) {
   const t = useTexts(tenantsTexts);
   const [keyword, setKeyword] = useState('');

@@ -47,7 +47,7 @@ export function TenantTreeLayout() {
 
 type TenantRow = TreeRow<TenantNode, string>;
 
-/** The loaded children of an expanded tenant; undefined while they are loading. */
+/** The children of an expanded tenant: undefined until they are loaded, with the error if that failed. */
 interface Level {
   children: TenantNode[] | undefined;
   error: unknown;

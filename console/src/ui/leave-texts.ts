@@ -1,6 +1,6 @@
 import { defineTexts } from '../language.ts';
 
-/** Questions before something is lost. They are not part of uiTexts, which every screen loads. */
+/** Texts about input and secrets that are lost when the user leaves. They are not part of uiTexts, which every screen loads. */
 export const leaveTexts = defineTexts({
   zh: {
     discardTitle: '放弃已填写的内容？',

@@ -11,7 +11,7 @@ const listTexts = defineTexts({
 const PAGE_SIZES = ['20', '50', '100'] as const;
 const DENSITIES = ['large', 'middle', 'small'] as const;
 
-/** Settings of the device: all lists use them. */
+/** Settings of the device for the lists of users and of tenants. */
 const pageSizeStore = createPersistedStore('banyan.page-size', PAGE_SIZES, () => '20');
 const densityStore = createPersistedStore('banyan.density', DENSITIES, () => 'middle');
 
@@ -19,7 +19,7 @@ export const usePageSize = () => Number(useStore(pageSizeStore));
 /** The `size` of a table. */
 export const useDensity = () => useStore(densityStore);
 
-/** A button that sets the height of the rows of all lists. */
+/** A button that sets the height of the rows of these lists. */
 export function DensityButton() {
   const t = useTexts(listTexts);
   const density = useDensity();

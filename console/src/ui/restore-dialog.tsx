@@ -12,7 +12,7 @@ interface Props {
   name: string;
   /** Why it cannot return to its former parent. */
   reason: 'deleted' | 'disabled';
-  /** The console does not read the departments of another tenant, so only the top level can be selected there. */
+  /** False for a department of another tenant: the picker does not offer its departments, so it can only go to the top level. */
   ownTenant: boolean;
   open: boolean;
   isPending: boolean;

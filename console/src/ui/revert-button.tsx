@@ -16,7 +16,10 @@ const REVERTIBLE = ['department', 'user', 'tenant'];
 /** Reverting one of these deletes the record. */
 const DELETED_BY_REVERT = ['created', 'restored'];
 
-/** The service rejects these with CHANGE_IRREVERSIBLE: the move of a tenant into or out of the subtree is known only on one side. */
+/**
+ * The service rejects these with CHANGE_IRREVERSIBLE: changes of passwords, and moves of tenants into or out of the subtree, which
+ * have only one of `before` and `after`.
+ */
 const isIrreversible = ({ action, before, after }: AuditEntry) =>
   action === 'password changed' || (action === 'moved' && !(before && after));
 

@@ -11,7 +11,7 @@ const TONES = {
   disabled: 'neutral',
 } as const;
 
-/** The state of a tenant. All screens show it with this tag. */
+/** The state of a tenant, as a tag that looks the same on every screen. */
 export function TenantStateTag({ tenant }: { tenant: Period & { status: '0' | '1' } }) {
   const t = useTexts(tenantTexts);
   const state = getTenantState(tenant);

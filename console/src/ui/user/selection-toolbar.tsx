@@ -9,7 +9,7 @@ import './user.css';
 
 interface Props {
   users: User[];
-  /** False for the users of another tenant: the console does not read its departments, so it cannot offer a target. */
+  /** False for the users of another tenant: the department picker offers only departments of the current one. */
   canMove: boolean;
   /** The department whose members are listed. They can leave it. */
   department?: BulkAction['department'];

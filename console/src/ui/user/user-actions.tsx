@@ -14,7 +14,7 @@ interface Props {
   user: User;
   onEdit: (user: User) => void;
   onAction: (action: BulkAction) => void;
-  /** False for the users of another tenant: the console does not read its departments, so it cannot offer a target. */
+  /** False for the users of another tenant: the department picker offers only departments of the current one. */
   canMove: boolean;
   /** The department whose members are listed. They can leave it. */
   department?: BulkAction['department'];

@@ -172,7 +172,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
             />
           </Form.Item>
         )}
-        {/* The console does not read the departments of another tenant, so they are not edited. */}
+        {/* The pickers offer only departments of the current tenant, so a user of another tenant keeps theirs. */}
         {!tenantId && (
           <>
             <Form.Item name="deptId" label={t.deptId}>

@@ -17,7 +17,7 @@ import './user.css';
 interface Props {
   rows: User[];
   loading: boolean;
-  /** The console does not read the departments of another tenant, so they are not shown. */
+  /** False for the users of another tenant: its departments have no screen to link to, so they are not shown. */
   ownTenant: boolean;
   /**
    * The department whose members are listed. The department column then shows their other departments, and the table has
