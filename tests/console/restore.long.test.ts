@@ -1,4 +1,4 @@
-// Only with test:long: it repeats the restoration on the pages of deleted records, which restore.test.ts covers for each kind of record, and checks the history of tenants.
+// Only with test:long: it restores records in the audit log and on their own pages, and checks the history of tenants; restore.test.ts restores each kind of record in the list of deleted ones.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectAccessibleInLongRun, startConsole, visit } from '../support/console.ts';
@@ -115,7 +115,7 @@ test('after a user of a child tenant was deleted, the link to deleted records le
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/deleted/department');
 });
 
-test('the page of a tenant shows its history, where a change can be reverted, and which remains after the deletion', async () => {
+test('the page of a tenant shows its history and reverts a change in it; the history remains after the tenant is deleted', async () => {
   const admin = await fixture.service.createTenant({ tenantName: '榕树科技' });
   const child = await fixture.service.createTenant({ tenantName: '改名前' }, admin);
   expectOk(await admin.patch(`/system/tenant-api/${child.id}`, { tenantName: '改名后' }));

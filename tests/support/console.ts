@@ -326,8 +326,8 @@ interface Finding {
 const AXE_OPTIONS = { resultTypes: ['violations'], preload: false, rules: { region: { enabled: false } } };
 
 /**
- * Examines a state of a screen in the long run. The everyday run examines every fourth screen once
- * (console/accessibility.test.ts): axe takes more than half a second of CPU time each time.
+ * Examines a state of a screen, but only with `npm run test:long`. `npm test` examines every fourth screen once
+ * (console/accessibility.test.ts), because axe takes more than half a second of CPU time each time.
  */
 export async function expectAccessibleInLongRun(page: Page): Promise<void> {
   if (isLong) await expectAccessible(page);

@@ -1,11 +1,11 @@
 import type { TestContext } from 'node:test';
 
 /**
- * Some tests have two sizes: small with `npm test`, full with `npm run test:long`. Random choices come from a seed: a failure
- * prints the command that repeats the run, with BANYAN_TEST_SEED.
+ * Some tests have two sizes: small in the everyday run (`npm test`), full in the long run (`npm run test:long`). Random choices come
+ * from a seed: a failure prints the command that repeats the run, with BANYAN_TEST_SEED.
  */
 export const isLong = process.env.BANYAN_TEST_LONG === '1';
-export const scale = (short: number, long: number): number => (isLong ? long : short);
+export const scale = (everyday: number, long: number): number => (isLong ? long : everyday);
 
 /**
  * Returns all items of a table of values in the long run, and every `step`th one in the everyday run. Give calls that share a
