@@ -42,7 +42,8 @@ export function parseHosts(url: string): Hosts {
     // libpq also takes lists of hosts and ports as parameters; here there is one notation.
     if (!(host || folder) || folder?.includes(',') || (authority.includes(',') && (folder || !host)))
       throw new Error('invalid host');
-    if (wanted !== null && wanted !== 'any' && !PRIMARY.includes(wanted)) throw new Error('not a primary');
+    if (wanted !== null && wanted !== 'any' && !PRIMARY.includes(wanted))
+      throw new Error('unsupported target_session_attrs');
     return {
       primaryOnly: PRIMARY.includes(wanted ?? ''),
       target: { url: wanted === null ? address.href : address.href.replace(/\?$/, '') },

@@ -28,9 +28,9 @@ const shareOf = (tenantId: string, anonymousAddress: string | undefined): string
   anonymousAddress === undefined ? tenantId : `address ${anonymousAddress}`;
 
 /**
- * Runs a transaction that sees one tenant only, and retries it after a serialization failure. `record` is the key of the
- * record that it changes, if it changes a single one. `share` is the key by which connections are shared fairly, by default
- * the tenant, or for an anonymous caller their address.
+ * Runs a transaction that sees one tenant only, and retries it after a serialization failure or a deadlock. `record` is the
+ * key of the record that it changes, if it changes a single one. `share` is the key by which connections are shared fairly, by
+ * default the tenant, or for an anonymous caller their address.
  */
 export function writeInTenant<T>(
   db: Database,

@@ -68,7 +68,7 @@ export async function syncFolders(folders: string[]): Promise<void> {
 
 /**
  * Removes folders that killed processes left incomplete: those whose name ends in `.new-` and the id of such a process. Process
- * ids repeat after a restart of the machine or container, so one with our own id was left by a dead process.
+ * ids repeat after a restart of the machine or container, so a folder with our own id was left by a dead process.
  */
 export function removeIncomplete(parent: string, isOurs: (name: string) => boolean): void {
   for (const name of fs.readdirSync(parent)) {

@@ -56,7 +56,7 @@ export interface StoredBackup {
   manifest: Manifest;
 }
 
-/** Lists the complete backups in a folder, the oldest first. Damaged ones are left out. */
+/** Lists the complete backups in a folder, the oldest first. Those with a damaged manifest are left out. */
 export function listBackups(folder: string): StoredBackup[] {
   const backups = fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     // The name of a backup in progress, or of one that is being removed, has such an ending.

@@ -11,8 +11,8 @@ const SCHEDULED = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z$/;
 /**
  * Removes all but the newest scheduled backups of this database, and the part of the archive that no remaining scheduled
  * backup needs. Backups of other databases, and those with other names, are kept, but not their part of the archive. Scheduled
- * backups with a time after `now`, from when the clock was ahead, are kept too: they don't count, because newer ones seem
- * older. Returns the time of the newest one that counts.
+ * backups with a time after `now` were taken while the clock was ahead. They are kept too, and do not count towards `keep`:
+ * backups that were taken after them have earlier times. Returns the time of the newest backup that counts.
  */
 export async function removeOldBackups(
   server: EmbeddedServer,

@@ -1,5 +1,5 @@
--- Records the updates of departments, with one statement for all of them. A connection caches the plan of a trigger's
--- statement, which was made for the first number of rows, usually one. Nested loops are off so that an update of ten
+-- Records the updates of departments, with one statement for all of them. A connection caches the plan of that statement,
+-- which was made for as many rows as its first update had, usually one. Nested loops are off so that an update of ten
 -- thousand rows is still joined in one pass.
 create or replace function record_department_updates() returns trigger
   language plpgsql set search_path = banyan, pg_temp set timezone = 'UTC' set enable_nestloop = off set jit = off as $$
