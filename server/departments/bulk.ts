@@ -44,8 +44,8 @@ function planDepartments(caller: Caller, { departments }: NewDepts, allowDisable
 }
 
 /**
- * Creates departments, of which some may be parents of others: all of them or none. `allowDisabled`: an import may put
- * departments below a parent that is disabled.
+ * Creates departments, of which some may be parents of others: all of them or none. `allowDisabled`: the import from RuoYi may
+ * put departments below a parent that is disabled.
  */
 export async function addDepartments(
   tx: Tx,

@@ -25,7 +25,7 @@ interface LeaderFields {
 
 /**
  * Locks the user who is to lead a department, so that they are not deleted before it is written. Call it before any department
- * is locked: the order of locks is the tenant, users, departments.
+ * is locked: it also locks the tenant, which comes first in the lock order.
  */
 export async function lockLeader<T extends LeaderFields>(tx: Tx, tenantId: string, input: T): Promise<T> {
   const [locked] = await lockLeaders(tx, tenantId, [input], () => 'leaderId');

@@ -2,10 +2,10 @@ import { bigintOf, type Fragment, idsForGenericPlan, LOCKS, type Tx } from '../.
 
 /**
  * The lock of a tenant's levels. Creations take it in shared mode, except for a single department at the top level. The following
- * take it in exclusive mode: restores, moves that move a subtree deeper, reverts that do so or that write external ids, and
- * imports that move departments. It is taken after all departments are locked, and before the row of `department_trees` is locked
- * and external ids are written: a creation that holds it may wait for an external id that another transaction has written. A
- * change that writes only one external id needs no lock.
+ * take it in exclusive mode: restores; moves that take a subtree deeper; reverts that restore departments, take them deeper or
+ * write external ids; and imports that move departments. It is taken after all departments are locked, and before the row of
+ * `department_trees` is locked and external ids are written: a creation that holds it may wait for an external id that another
+ * transaction has written. A change that writes only one external id needs no lock.
  */
 const levelsKey = (tx: Tx, tenantId: string) => tx`${LOCKS.departmentLevels}::int, hashtext(${tenantId})`;
 

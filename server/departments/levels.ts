@@ -74,7 +74,7 @@ export async function assertNotTooDeep(
   const [, bound] = await Promise.all([lockLevels(tx, tenantId).execute(), readLevelBound(tx, tenantId)]);
   if (bound !== undefined && bound + deeperBy <= maxLevels)
     return void (await raiseLevelBound(tx, tenantId, bound + deeperBy));
-  // Every move adds to the bound, so it may be far too high: measure the tree.
+  // Every move that takes a subtree deeper adds to the bound, so it may be far too high: measure the tree.
   const height = await readHeight(tx, tenantId, null);
   if (height + deeperBy > maxLevels) {
     const bottom = to + (await readHeight(tx, tenantId, deptId)) - 1;

@@ -260,7 +260,7 @@ export const reserveIds = async (tx: Tx, count: number): Promise<number[]> => {
 /**
  * Updates a department if its parent is `parentId` (undefined: any); this locks no other row. Returns whether it was
  * updated, and its parent in the snapshot of the statement. If that parent is `parentId` but nothing was updated, a
- * concurrent move was committed while the statement waited for the row lock.
+ * concurrent move or deletion was committed while the statement waited for the row lock.
  */
 export const updateInPlace = async (
   tx: Tx,

@@ -128,7 +128,7 @@ export async function updateDepartment(
   }).catch(rethrowAsExternalIdTaken);
   if (updated) return;
   if (parentId === undefined) throw apiError('DEPT_NOT_FOUND');
-  // It was moved while we waited for its lock. We hold that lock now, but the tree has to be locked first.
+  // It was moved or deleted while we waited for its lock. We hold that lock now, but a move has to lock the tree first.
   if (parentBefore === parentId) throw new RetryTransactionError();
   await moveDepartment(tx, caller, deptId, { ...values, parentId }, { maxLevels });
 }
@@ -165,7 +165,7 @@ export async function patchDepartment(
   }
 }
 
-/** `allowDisabled`: a revert or an import may put a department below a parent that is disabled. */
+/** `allowDisabled`: a revert or the import from RuoYi may put a department below a parent that is disabled. */
 export async function moveDepartment(
   tx: Tx,
   { tenantId, userName }: Caller,

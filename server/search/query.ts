@@ -90,7 +90,7 @@ function wordOf(dictionary: Dictionary, typed: string, phone: string | undefined
     }));
     const possible = withPairs.filter(({ anyOf }) => anyOf.pairs.length > 0);
     const all = [...pinyinOf(first[0]), ...pinyin];
-    // The part without pairs would find more departments, but none that matches: what was typed is compared without gaps.
+    // The part without pairs would find more records, but none that matches: what was typed is compared without gaps.
     if (possible.length > 0) parts.push(...possible);
     else if (letters.length > 0 && texts.length + all.length > 0) parts.push({ texts, pinyin: all });
   }

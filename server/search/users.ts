@@ -33,7 +33,7 @@ export async function searchUsers(
       ...row,
       name: nameOf(row),
       rankOwn: (word) => rankUser(dictionary, row, word),
-      ...(words.length > 1 ? { isBelow: (word: Word) => isInBranch(names, row, word) } : {}),
+      ...(words.length > 1 ? { isBelow: (word: Word) => isInSubtree(names, row, word) } : {}),
     }),
     limit,
   );
@@ -77,7 +77,7 @@ async function readPaths(names: DepartmentNames, rows: UserRow[]): Promise<void>
   await names.readAncestors(deptIds.flatMap((id) => names.get(id) ?? []));
 }
 
-function isInBranch(names: DepartmentNames, { deptId }: UserRow, word: Word): boolean {
+function isInSubtree(names: DepartmentNames, { deptId }: UserRow, word: Word): boolean {
   const dept = names.get(deptId);
   return dept !== undefined && (names.rank(dept, word) !== undefined || names.isBelow(dept, word));
 }

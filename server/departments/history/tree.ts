@@ -58,11 +58,11 @@ export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: P
       if (!shape) return undefined;
       const skeleton = new Skeleton();
       const pause = createSlices();
-      for (const at of isWhole ? await sortedIndexes(shape) : shape.ids.keys()) {
-        if (at % 1_000 === 0) await pause();
-        const id = shape.ids[at] as number;
+      for (const n of isWhole ? await sortedIndexes(shape) : shape.ids.keys()) {
+        if (n % 1_000 === 0) await pause();
+        const id = at(shape.ids, n);
         const isRoot = String(id) === subtree.rootId;
-        changes[skeleton.add(id, isRoot ? 0 : (shape.parents[at] as number))] = shape.changes[at] as number;
+        changes[skeleton.add(id, isRoot ? 0 : at(shape.parents, n))] = at(shape.changes, n);
       }
       return skeleton;
     },

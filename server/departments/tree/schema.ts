@@ -9,7 +9,10 @@ const userCount = Type.Optional(
   Type.Integer({ minimum: 0, description: 'Users who have it as `deptId` or in `deptIds`; only with `counts`' }),
 );
 
-/** Users are counted only if the subtrees of a page have at most this many departments in all: more would take too long. */
+/**
+ * With `branchCounts`, users are counted only if the subtrees of a page have at most this many departments in all: more would
+ * take too long.
+ */
 export const MAX_COUNTED_DEPARTMENTS = 50_000;
 
 export const ChildrenFilter = Type.Object({
