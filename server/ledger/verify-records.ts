@@ -23,9 +23,9 @@ export async function readRetention(owner: Sql, ledgerDays: number | 'keep'): Pr
 
 /**
  * Returns a function that says whether a change may be archived; `time` is null if the archive no longer has the change.
- * BANYAN_LEDGER_DAYS may have been smaller earlier: a change that was archived then is intact while the archive has it. A change
- * that was removed from the archive must be older than the retention period in the settings. The time up to which changes were
- * archived is read in the snapshot of the transaction, because archiving may be running.
+ * BANYAN_LEDGER_DAYS may have been smaller earlier: a change that was archived then is no error while the archive has it. A
+ * change that was removed from the archive must be older than the retention period in the settings. The time up to which changes
+ * were archived is read in the snapshot of the transaction, because archiving may be running.
  */
 export async function readMayBeArchived(
   tx: Tx,

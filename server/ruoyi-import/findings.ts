@@ -13,7 +13,7 @@ export const RULES = {
   tenantOverLimit:
     'All users are imported, even if there are more than account_count. The limit stays; no further user can be added.',
   tenantWithoutAdministrator:
-    'No user of the tenant has an administrator role. An administrator of 000000 can appoint one.',
+    'No enabled user of the tenant is an administrator. An administrator of 000000 can appoint one.',
   tenantDeletedHere: 'A tenant that was deleted in Banyan is not imported again.',
   noPlace: 'Banyan has no field for this value. It is only in this report.',
   noPlaceUsers: 'Banyan has no field for these values of users. They stay in RuoYi; this report counts them.',

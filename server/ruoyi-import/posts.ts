@@ -2,7 +2,7 @@ import type { Links } from './roles.ts';
 import { compareIds } from './tree.ts';
 import type { Values } from './values.ts';
 
-/** The length of a user's position in Banyan. */
+/** The maximum length of a user's position in Banyan. */
 const MAX_LENGTH = 100;
 
 /**

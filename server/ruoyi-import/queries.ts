@@ -41,8 +41,8 @@ export const readImportedValues = async (
 };
 
 /**
- * Stores the values of records. For existing records it keeps the values that this run could not read because a table is
- * missing.
+ * Stores the values of records. For existing records it keeps the values that this run left out, because a table is missing or
+ * Banyan does not have the record that they refer to.
  */
 export const storeImportedValues = async (
   tx: Tx,

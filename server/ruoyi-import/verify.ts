@@ -19,11 +19,11 @@ export interface Comparison {
 /** The place of a top-level department, or of a user without a department, as the report names it. */
 const NO_DEPARTMENT = 'no department';
 
-/** Compares counts, the place of every department and the department of every user. */
+/** Counts what Banyan has, and compares the place of every department and the department of every user with the plan. */
 export function compareWithPlan(
   plan: RecordPlan,
   state: State,
-  /** What earlier runs imported. A record that they put in the right place has been moved in Banyan since. */
+  /** What earlier runs imported. A record that they put in the right place and that is elsewhere now was moved in Banyan. */
   importedBefore: State['importedValues'],
   code: string,
   findings: Findings,

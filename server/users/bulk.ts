@@ -214,7 +214,7 @@ export async function createUsers(
     checked: Tenant;
     hashes: string[];
     maxLevels: number;
-    /** An import creates accounts that exist in another system, even if they exceed the limit. */
+    /** The import from RuoYi creates accounts that exist there, even if they exceed the limit. */
     beyondLimit?: boolean;
   },
 ): Promise<NewUserIds> {
@@ -231,7 +231,7 @@ export async function createUsers(
   );
   errors.throwIfAny();
   if (!beyondLimit) await assertWithinAccountLimit(tx, tenantId, tenant.accountLimit, users.length);
-  // The pools of ancestor tenants apply even to an import.
+  // The quota `accounts` and the pools above it apply even to that import.
   await assertAccountsLeft(tx, caller, tenantId, users.length);
   const { deptIds } = newDepts ? await addDepartments(tx, acting, newDepts, { maxLevels }) : { deptIds: [] };
   const deptOf = new Map(newDepts?.departments.map(({ ref }, n) => [ref, String(deptIds[n])]));

@@ -12,8 +12,8 @@ import { namesOf } from './users.ts';
 export { replaceHash } from './password-queries.ts';
 
 /**
- * Replaces the caller's own password, which was `oldHash` when it was checked. If an administrator has set another one since,
- * theirs is kept.
+ * Replaces the caller's own password, whose hash was `oldHash` when it was checked. If an administrator has set another one
+ * since, theirs is kept.
  */
 export async function replaceOwnPassword(
   tx: Tx,

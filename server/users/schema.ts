@@ -127,8 +127,8 @@ export const NewUserIds = Type.Object({
 });
 export type NewUserIds = Static<typeof NewUserIds>;
 
-/** A merge patch; `userId`, if sent, is that of the path. */
 const { userId, ...patchable } = changedCredentials.properties;
+/** A merge patch; `userId`, if sent, is that of the path. */
 export const UserPatch = Type.Object(
   { userId: optional(userId), ...patchable, ...fields.properties },
   extending(fields, 'UserPatch', Type.Object(patchable)),
