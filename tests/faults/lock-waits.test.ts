@@ -201,7 +201,7 @@ test('requests that exceed the response deadline fail with TOO_BUSY and are not 
   await withLocked([locked], async () => {
     const responses = [rename(caller, locked, 'first')];
     await waitForLockWaits(1);
-    // With one connection one write runs at a time: a create, an update and another one of the locked row wait for their turn.
+    // With one connection one write runs at a time: a create, an update and a second update of the locked row wait for their turn.
     responses.push(caller.post(DEPTS, { deptName: 'new' }), rename(caller, free, 'changed'));
     responses.push(rename(caller, locked, 'second'));
     for (const response of await Promise.all(responses)) expectTooBusy(response);

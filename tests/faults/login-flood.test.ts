@@ -27,7 +27,7 @@ const logIn = (username: string, from?: string) =>
     from ? { from } : {},
   );
 
-test('100 logins of a flood are admitted and the others fail immediately, while all other requests are served', async () => {
+test('100 logins of a flood are admitted and the others are rejected while these wait, and all other requests are served', async () => {
   const logins = scale(120, 1_000);
   const rejected: ApiResponse[] = [];
   const statuses = new Tally();

@@ -58,7 +58,7 @@ async function sendAtOnce<A extends Pick<ApiResponse, 'status' | 'headers'>>(
 
 const startFreshNode = async (): Promise<Client> => (await startNode(database, lowLimit)).as(admin);
 
-test('200 of 600 requests sent at once are queued, and 400 are rejected immediately', async () => {
+test('200 of 600 requests sent at once are queued, and 400 are rejected before the first of these completes', async () => {
   const caller = (await startNode(database)).as(admin);
   const { counts } = await sendAtOnce(600, () => caller.get(address), undefined, 200);
   assert.deepEqual(counts, { 200: 200, 503: 400 });

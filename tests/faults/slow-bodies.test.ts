@@ -75,8 +75,7 @@ async function exceedDeadlines(caller: Client): Promise<void> {
 }
 
 test('the response deadline begins when the body has arrived', async () => {
-  // The time until the first part of the body arrives does count. A slow machine may exceed the first deadline, so each attempt
-  // doubles it.
+  // The time until the token is verified does count. A slow machine may exceed the first deadline, so each attempt doubles it.
   for (let ms = 200, isDone = false; !isDone; ms *= 2) {
     const node = await startNode(database, { timing: { responseMs: ms } });
     await withLockedDepartments(async () => {

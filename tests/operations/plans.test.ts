@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runCommonOperations, startObserved } from './observed-service.ts';
 
-/** The service uses generic plans: planning each time would cost more than the statement, and an old plan must stay fast. */
+/** The service uses generic plans, because planning a statement each time would cost more than executing it. */
 
 test('common statements use a generic plan', async () => {
   const { service, connections } = await startObserved();

@@ -1,4 +1,4 @@
-// Only with test:long: it starts six services, some with workers and a first start; faults/kill-service.test.ts checks one service with its PostgreSQL.
+// Only with test:long: it starts six services, five of them with a first start and two with workers; faults/kill-service.test.ts checks one service with its PostgreSQL.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

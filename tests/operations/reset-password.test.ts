@@ -69,7 +69,7 @@ test('a disabled user with a lost password can log in again, and no other user i
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD, from)), '429 TOO_MANY_LOGINS');
   assert.equal(outcomeOf(await tryPassword(tenantId, PASSWORD, '127.3.2.1')), '429 TOO_MANY_LOGINS');
   const { data: user } = await admin.get('/auth/me');
-  // Use the time zone of the service's connections: the ledger stores times as text in that zone.
+  // The time zone of this session must not matter: the ledger stores times in UTC.
   await service.superuser`select set_config('TimeZone', 'Asia/Shanghai', false)`;
   await service.superuser`update banyan.users set status = '1', update_by = 'sql' where user_id = ${user.user.userId}`;
 
@@ -97,7 +97,7 @@ test('a disabled user with a lost password can log in again, and no other user i
   const { status: statusBefore, updateBy: _, updateTime: __, ...before } = updated?.before ?? {};
   const { status: statusAfter, updateBy, updateTime, ...after } = updated?.after ?? {};
   assert.deepEqual([statusBefore, statusAfter, updateBy], ['1', '0', 'operator']);
-  // Times are equal too: the ledger stores them as text in the service's time zone.
+  // Times are equal too, although the sessions that wrote them may have different time zones.
   assert.deepEqual(after, before);
   assert.equal(updateTime, (await again.get('/auth/me')).data.user.updateTime);
   assert.doesNotMatch(JSON.stringify([updated, changed]), /argon2|hash/);

@@ -26,7 +26,7 @@ const size = {
 export const generated = (leader: 'text' | 'id') =>
   withDefects(generateRuoyi(size, { seed: firstSeed, password: hash, leader }), { leader, password: hash });
 
-/** Returns a function that runs the command on a database, in this process, because starting Node.js is slow. */
+/** Returns a function that runs the command in this process, because starting Node.js is slow, and the folder of its reports. */
 export function importerOf(ownDatabaseUrl: string) {
   const reports = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-ruoyi-'));
   afterFile(() => fs.rmSync(reports, { recursive: true, force: true }));

@@ -107,7 +107,7 @@ test('a backup that is dated in the future is kept, and neither delays nor repla
   // There may be a second one, for which the older one has not been removed yet.
   assert.ok(folders.length === 2 || folders.length === 3, folders.join());
   assert.ok(!folders.includes(former.folder));
-  // The archive has what is needed to continue from it.
+  // The archive keeps the WAL that a restore of that backup needs.
   assert.ok(fs.readdirSync(archive).includes(former.manifest.firstSegment), 'its segments are kept');
   fs.rmSync(future, { recursive: true });
 });

@@ -1,4 +1,4 @@
-// Only with test:long: each test starts three or more services; two-services.test.ts opens one data folder twice in-process.
+// Only with test:long: each test starts three services; two-services.test.ts opens one data folder twice in-process.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -8,7 +8,7 @@ import { verifyLedger } from '../../server/ledger/verify.ts';
 import { databaseOf, startNode } from '../faults/node.ts';
 import { Writer } from '../faults/writer.ts';
 import { project } from '../support/process.ts';
-import { report, scale } from '../support/scale.ts';
+import { report } from '../support/scale.ts';
 import { type Client, startService } from '../support/service.ts';
 import { checkMigration, laterSchema } from './later-schema.ts';
 
@@ -23,7 +23,7 @@ test('two nodes of the last release keep working on the tables of the next one, 
     nodes.map(async (node) => new Writer(node.as(await service.createTenant({ tenantName: node.base })))),
   );
   for (const writer of writers) writer.start(8);
-  const everyWriterWrites = () => Promise.all(writers.map((writer) => writer.waitForAcknowledged(scale(20, 500))));
+  const everyWriterWrites = () => Promise.all(writers.map((writer) => writer.waitForAcknowledged(500)));
   await everyWriterWrites();
   // The migration does only what is allowed while older nodes run. A function is replaced by an equivalent one.
   const expansion = `

@@ -58,13 +58,13 @@ test('an update of a department that is moved meanwhile takes its locks in order
     await tx`update departments set parent_id = ${away} where dept_id = ${deptId}`;
     update = admin.put('/system/dept-api', { deptId, parentId: home });
     await waitFor('the update waits for the row', async () => (await countLockWaits(tx)) === 1);
-    // This transaction holds the tree lock, wants that row next, and would be the first to detect a deadlock.
+    // This transaction locks the tenant's row, then the department's, as a move does, and would be the first to detect a deadlock.
     other = superuser.begin(async (tx) => {
       await tx`set local deadlock_timeout = '10ms'`;
       await tx`select from banyan.tenants where tenant_id = ${admin.tenantId} for no key update`;
       locked.open();
       await moved.opened;
-      await waitFor('the update waits for the tree', async () => (await countLockWaits(tx)) === 1);
+      await waitFor("the update waits for the tenant's row", async () => (await countLockWaits(tx)) === 1);
       await tx`select from banyan.departments where dept_id = ${deptId} for update`;
     }) as Promise<void>;
     await locked.opened;
@@ -260,7 +260,7 @@ test('a transaction that hits a deadlock is retried from the beginning, also whe
   const { user } = (await admin.get('/auth/me')).data;
   const [deptId, away] = [await admin.createDepartment(), await admin.createDepartment()];
   // The move stops after it has inserted its idempotency key, until the other transaction waits for that key. Then it waits
-  // for the tree lock and so closes the cycle: it is the transaction that detects the deadlock.
+  // for the tenant's row and so closes the cycle: it is the transaction that detects the deadlock.
   await owner.unsafe(`
     create function banyan.stop_after_key() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;

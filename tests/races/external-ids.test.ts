@@ -31,7 +31,7 @@ test('exactly one of several concurrent writes of departments with the same exte
       admin.post(`${DEPTS}/bulk`, { departments: [{ ref: 'a', ...external }] }),
       admin.put(DEPTS, { deptId: others[0], ...external }),
       admin.patch(`${DEPTS}/${others[1]}`, external),
-      // A request without an external id shares the transaction of the first ones and must not fail with them.
+      // A request without an external id must not fail because of the others.
       admin.post(DEPTS, { deptName: 'bystander' }),
     ]);
     expectOk(responses.pop() as (typeof responses)[number]);

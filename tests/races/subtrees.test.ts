@@ -83,7 +83,7 @@ test('deleting a subtree during concurrent creates, moves and joins leaves no or
     if (round % 2 === 0) {
       others.push(['join', () => admin.put('/system/user-api', { userId: users[round % 3], deptId: inner() })]);
     } else {
-      // Both succeed in any order of the others: the deletion begins after the creation, and no user joins.
+      // This creation and the deletion both succeed: the deletion begins after the creation, and no user joins.
       const created = admin.post(dept, { parentId: root });
       others.push(['create', () => created]);
       remove[1] = () => created.then(() => removeSubtree(admin, root));

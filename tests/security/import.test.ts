@@ -225,7 +225,7 @@ test('a body that is not a form with one file is rejected', async () => {
     'FILE_REQUIRED',
   );
   const large = await importFile(tenant, 'dept', 'preview', Buffer.alloc(52_428_801));
-  // The rest of the body is not read.
+  // The rest of the body is discarded, so the connection cannot be used again.
   assert.deepEqual([large.data.reason, large.headers.connection], ['BODY_TOO_LARGE', 'close']);
 });
 

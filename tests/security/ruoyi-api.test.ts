@@ -192,7 +192,7 @@ const table: Row[] = [
 ];
 /** Each caller changes or creates something of their own: see the tests below. */
 const testedSeparately = ['PUT /system/user/profile', 'POST /system/tenant'];
-/** These routes need no token and show nothing of any tenant. */
+/** These routes need no token and show no records: the list of tenants comes from a setting. */
 const open = ['GET /auth/code', 'GET /auth/tenant/list', 'GET /resource/sse/close'];
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -44,7 +44,7 @@ const headOfLogin = (bytes: number) =>
 const partOfLogin = (bytes: number) => headOfLogin(1_000_000) + 'x'.repeat(bytes);
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: banyan\r\n\r\n`;
-/** More than the operating system buffers. */
+/** Requests whose responses are larger than what the operating system buffers. */
 const large = get('/openapi.json').repeat(200);
 
 /** The sockets of a node, as the node sees them. */
