@@ -30,27 +30,27 @@ async function fail(times: number, from: string, tenantId: string, username?: st
   for (let n = 1; n <= times; n++) assert.equal(outcomeOf(await logIn(from, tenantId, WRONG, username)), FAILED);
 }
 
-/** Ends the delay of an account for all addresses; locks of single addresses stay. */
-const endDelay = (tenantId: string) => service.superuser`
+/** Ends the lock of an account for all addresses; locks for single addresses stay. */
+const endAccountLock = (tenantId: string) => service.superuser`
   update banyan.login_failures set locked_until = now() - interval '1 second' where tenant_id = ${tenantId} and address = ''`;
 
-/** The delay of an account for all addresses, in seconds. */
-async function delayOf(tenantId: string): Promise<number> {
+/** How long an account is locked for all addresses, in seconds. */
+async function lockSecondsOf(tenantId: string): Promise<number> {
   const [row] = await service.superuser<[{ seconds: number }]>`
     select extract(epoch from locked_until - last_failure)::float as seconds from banyan.login_failures
     where tenant_id = ${tenantId} and address = ''`;
   return row.seconds;
 }
 
-test('failures from many addresses delay an account longer each time, except for addresses that logged in before', async () => {
+test('failures from many addresses lock an account for longer each time, except for addresses that logged in before', async () => {
   const { tenantId } = await service.createTenant();
   const home = newAddress();
   assert.equal(outcomeOf(await logIn(home, tenantId)), SUCCEEDED);
   for (const from of [newAddress(), newAddress()]) await fail(5, from, tenantId);
-  const delays: number[] = [];
+  const durations: number[] = [];
   for (let n = 0; n < 6; n++) {
-    delays.push(await delayOf(tenantId));
-    // Extend the delay so that it cannot end during the checks below.
+    durations.push(await lockSecondsOf(tenantId));
+    // Extend the lock so that it cannot end during the checks below.
     await service.superuser`
       update banyan.login_failures set locked_until = now() + interval '5 minutes'
       where tenant_id = ${tenantId} and address = ''`;
@@ -63,24 +63,24 @@ test('failures from many addresses delay an account longer each time, except for
       SUCCEEDED,
       'the address that logged in before is not locked out',
     );
-    await endDelay(tenantId);
+    await endAccountLock(tenantId);
     await fail(1, newAddress(), tenantId);
   }
-  for (const [n, delay] of delays.entries()) {
-    assert.ok(delay > (delays[n - 1] ?? 0), `each delay is longer than the one before: ${delays}`);
+  for (const [n, duration] of durations.entries()) {
+    assert.ok(duration > (durations[n - 1] ?? 0), `each lock is longer than the one before: ${durations}`);
   }
 });
 
-test('a delay has an upper limit and expires', async () => {
+test('the lock of an account has an upper limit and expires', async () => {
   const { tenantId } = await service.createTenant();
   for (const from of [newAddress(), newAddress()]) await fail(5, from, tenantId);
   await service.superuser`
     update banyan.login_failures set failures = 1000000, locked_until = now() - interval '1 second'
     where tenant_id = ${tenantId} and address = ''`;
   await fail(1, newAddress(), tenantId);
-  const delay = await delayOf(tenantId);
-  assert.ok(delay > 60 && delay <= 3600, `${delay} seconds`);
-  await endDelay(tenantId);
+  const seconds = await lockSecondsOf(tenantId);
+  assert.ok(seconds > 60 && seconds <= 3600, `${seconds} seconds`);
+  await endAccountLock(tenantId);
   assert.equal(outcomeOf(await logIn(newAddress(), tenantId)), SUCCEEDED);
 });
 
@@ -92,14 +92,14 @@ test('an address that logged in before is still locked after 5 failures of its o
   assert.equal(outcomeOf(await logIn(home, tenantId)), LOCKED);
 });
 
-test('delays of an account do not affect the account of the same name in another tenant', async () => {
+test('the lock of an account does not affect the account of the same name in another tenant', async () => {
   const [one, two] = await Promise.all([service.createTenant(), service.createTenant()]);
   for (const from of [newAddress(), newAddress()]) await fail(5, from, one.tenantId);
   await fail(1, newAddress(), two.tenantId);
   assert.equal(outcomeOf(await logIn(newAddress(), two.tenantId)), SUCCEEDED);
 });
 
-test('an address with too many failures is throttled for all tenants and accounts', async () => {
+test('an address with too many failures is locked out of all accounts of all tenants', async () => {
   const [one, two] = await Promise.all([service.createTenant(), service.createTenant()]);
   const from = newAddress();
   const names = Array.from({ length: 60 }, (_, n) => `name${n}`);
@@ -109,16 +109,16 @@ test('an address with too many failures is throttled for all tenants and account
     assert.equal(outcomeOf(response), LOCKED);
     assert.ok(Number(response.headers['retry-after']) > 0);
   }
-  assert.equal(outcomeOf(await logIn(newAddress(), one.tenantId)), SUCCEEDED, 'other addresses are not throttled');
+  assert.equal(outcomeOf(await logIn(newAddress(), one.tenantId)), SUCCEEDED, 'other addresses are not locked out');
   await service.superuser`update banyan.login_addresses set window_start = window_start - interval '1 hour' where address = ${from}`;
-  assert.equal(outcomeOf(await logIn(from, one.tenantId)), SUCCEEDED, 'the throttling expires');
+  assert.equal(outcomeOf(await logIn(from, one.tenantId)), SUCCEEDED, 'the lock expires');
   assert.ok(responses.map(outcomeOf).includes(FAILED));
-  assert.ok(responses.map(outcomeOf).includes(LOCKED), 'none of 60 concurrent guesses was throttled');
+  assert.ok(responses.map(outcomeOf).includes(LOCKED), 'none of 60 concurrent guesses was rejected as too many');
 });
 
-test('concurrent guesses on one account from many addresses are throttled', async () => {
+test('concurrent guesses on one account from many addresses lock it', async () => {
   const { tenantId } = await service.createTenant();
-  // The first delays last seconds, so on a slow machine they could end before the next guess.
+  // The first locks last seconds, so on a slow machine they could end before the next guess.
   await service.superuser.unsafe(`
     create function public.lengthen() returns trigger language plpgsql as $$
     begin
@@ -129,7 +129,7 @@ test('concurrent guesses on one account from many addresses are throttled', asyn
       when (new.tenant_id = '${tenantId}' and new.address = '' and new.locked_until > old.locked_until)
       execute function public.lengthen()`);
   const responses = await Promise.all(Array.from({ length: 25 }, () => logIn(newAddress(), tenantId, WRONG)));
-  assert.ok(responses.map(outcomeOf).includes(LOCKED), 'none of 25 concurrent guesses was throttled');
+  assert.ok(responses.map(outcomeOf).includes(LOCKED), 'none of 25 concurrent guesses was rejected as too many');
 });
 
 test('a client cannot choose its address with a header', async () => {

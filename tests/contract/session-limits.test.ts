@@ -82,7 +82,7 @@ test('concurrent logins do not exceed the limit', async () => {
   const login = { tenantId, username: 'boss', password: PASSWORD };
   const logIn = (from: string) => single.anonymous.post('/auth/login', login, { from });
   const addresses = ['127.0.6.1', '127.0.6.2', '127.0.6.3'];
-  // Logins from addresses that have logged in before share no counter of failed logins, on which they would wait.
+  // Addresses that have logged in before share no counter of failed logins. On a shared one, logins would wait for each other.
   for (const from of addresses) assert.equal((await logIn(from)).code, 200);
   const { logins } = await single.superuser.begin(async (tx) => {
     // The first login has decided which sessions to end, and waits for this lock until the others have arrived.

@@ -8,7 +8,7 @@ import { type Client, PASSWORD, shareService } from '../support/service.ts';
 const service = await shareService();
 const admin = await service.createTenant();
 const logIn = (username: string, password: string) =>
-  // Failed logins delay later ones from the same address.
+  // Too many failed logins lock out an address, so these have one of their own.
   service.anonymous.post('/auth/login', { tenantId: admin.tenantId, username, password }, { from: '127.0.5.2' });
 
 describe('Password', () => {
