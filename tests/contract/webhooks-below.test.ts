@@ -103,8 +103,8 @@ test('deliveries of a tenant that left fail at once, and do not count as failure
   expectOk(await service.root.put(TENANTS, { ...data, tenantParent: '000000' }));
   await stays.createDepartment({ deptName: 'stays' });
   receiver.respond = () => 200;
-  await waitFor('no worker is sending', async () => {
-    // Let the pause and the waits pass, but not while a worker is about to set them again.
+  await waitFor('no dispatcher is sending', async () => {
+    // Let the pause and the waits pass, but not while a dispatcher is about to set them again.
     const { count } = await service.superuser`
       with free as (
         select webhook_id from banyan.webhooks where webhook_id = ${id} and lease_until < now() for update skip locked

@@ -6,7 +6,7 @@ import { Receiver } from '../support/receiver.ts';
 import { type Client, FAST_WEBHOOK_POLLING, startService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Webhooks with deliveries that are days old, or with thousands of them. Tests age deliveries by changing timestamps in the database. */
+/** Webhooks with deliveries that are days old, or with a thousand of them. Tests age deliveries by changing timestamps in the database. */
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
 const { superuser, owner } = service;
@@ -92,7 +92,7 @@ test('finished deliveries are kept for 30 days, waiting ones until they are fini
     const [row] = await superuser`select lease_id from banyan.webhooks where webhook_id = ${id}`;
     return row?.lease_id === null;
   };
-  await waitFor('no worker has claimed the webhook', isIdle);
+  await waitFor('no dispatcher has claimed the webhook', isIdle);
   assert.equal((await listDeliveries(admin, id)).length, 3, 'no other delivery is removed');
   expectError(await admin.post(`${path}/${id}/deliveries/${old.id}/resend`), 404, 'DELIVERY_NOT_FOUND');
 });
@@ -101,7 +101,7 @@ test('at most 1,000 deliveries wait, further changes follow later, and all arriv
   const admin = await service.createTenant();
   const receiver = await Receiver.start(() => 500);
   const id = await register(admin, receiver);
-  // Insert 990 waiting deliveries that are never due. Claim the webhook so that no worker processes it meanwhile.
+  // Insert 990 waiting deliveries that are never due. Claim the webhook so that no dispatcher processes it meanwhile.
   await superuser.begin(async (tx) => {
     await tx`
       update banyan.webhooks set waiting = 990, lease_id = gen_random_uuid(), lease_until = 'infinity' where webhook_id = ${id}`;
@@ -183,7 +183,7 @@ test('a change that a webhook has not read yet is not archived for three days', 
   const admin = await service.createTenant();
   const receiver = await Receiver.start();
   const id = await register(admin, receiver);
-  // Claim the webhook for a worker that never returns, so that no real worker processes or releases it.
+  // Claim the webhook for a dispatcher that does not exist, so that no real one processes or releases it.
   await superuser`
     update banyan.webhooks set lease_id = gen_random_uuid(), lease_until = 'infinity' where webhook_id = ${id}`;
   const dept = await admin.createDepartment({ deptName: 'v0' });

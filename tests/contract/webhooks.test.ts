@@ -325,7 +325,7 @@ test('a tenant that is not active receives nothing, and everything it missed onc
   const receiver = await Receiver.start();
   const child = await service.createTenant({}, admin);
   const { id } = await register(child, { url: receiver.url, kinds: ['department.*'] });
-  /** Whether a worker has claimed the webhook or the next poll would claim it. */
+  /** Whether a dispatcher has claimed the webhook or the next poll would claim it. */
   const isClaimedOrDue = async () => {
     const [row] = await service.superuser<[{ pending: boolean }]>`
       select lease_id is not null or exists (
