@@ -49,7 +49,7 @@ test('an administrator reads and changes the departments of a tenant below', asy
   }
 });
 
-test('a write with an empty tenantId is rejected and does not change the tenant of the caller', async () => {
+test('a write with an empty tenantId is rejected and writes nothing to the tenant of the caller', async () => {
   const admin = await service.createTenant();
   const field = { field: 'tenantId' };
   expectError(await admin.post(`${DEPTS}?tenantId=`, { deptName: '总部' }), 400, 'INVALID_FIELD', field);

@@ -7,7 +7,7 @@ const service = await startService();
 const admin = await service.createTenant();
 const KI_64 = 65_536;
 
-/** The documented lengths, repeated here so that a limit lost from a schema is noticed. */
+/** Documented lengths, repeated here so that a limit lost from a schema is noticed. Tests of the resources cover further ones. */
 const lengths: [path: string, field: string, characters: number][] = [
   ['/system/dept-api', 'deptName', 100],
   ['/system/dept-api', 'leader', 50],

@@ -167,7 +167,7 @@ function wrongTexts({ type, maxLength, pattern, enum: values, minimum, maximum, 
   return texts;
 }
 
-test('query parameters without a value are ignored', async () => {
+test('filters, pageNum and pageSize without a value are ignored', async () => {
   const id = await admin.createDepartment();
   for (const query of ['deptName=&status=&parentId=&pageNum=&pageSize=', '&&=&', '']) {
     const { code, data } = await admin.get(`/system/dept-api/list?${query}`);

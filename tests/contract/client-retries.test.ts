@@ -32,7 +32,7 @@ const errorResponse = (status: number, reason: string, headers: Record<string, s
   Response.json({ code: status, msg: reason, data: { reason } }, { status, headers });
 const busy = (retryAfter: string) => errorResponse(503, 'TOO_BUSY', { 'retry-after': retryAfter });
 
-test('a read is sent again after network errors, and responses of a proxy count as such', async () => {
+test('a read is sent again after network errors, and an error page of a proxy counts as one', async () => {
   const html = new Response('<h1>Bad Gateway</h1>', { status: 502, headers: { 'content-type': 'text/html' } });
   const attempts: boolean[] = [];
   const { client, keys } = connect(['fail', 'lose', html], { onAttempt: (error) => attempts.push(!error) });

@@ -88,7 +88,7 @@ test('errors are recognized when the service sends all of them with status 200',
   await assert.rejects(read, (error) => isApiError(error, 'DEPT_NOT_FOUND'));
 });
 
-test('ids above 2^53-1 are sent exactly, and numbers that are rounded already are not sent', async () => {
+test('an id above 2^53-1 is sent exactly if it is a string, and not at all if it is a number, which may be rounded already', async () => {
   const sent: { url: string; body: unknown }[] = [];
   const record: typeof fetch = (url, init) => {
     sent.push({ url: String(url), body: init?.body });

@@ -128,7 +128,7 @@ describe('Bulk creation', () => {
 
   test('departments hundreds of levels deep are created in one request, and 10,001 departments are rejected', async () => {
     const depth = scale(200, 1_000);
-    // Indexing long names for the search takes most of the time, so only some names are long by default.
+    // Indexing long names for the search takes most of the time, so in the everyday run only some names are long.
     const isLong = (n: number) => n % scale(20, 1) === 0;
     const count = scale(2_000, 10_000);
     const departments = Array.from({ length: count }, (_, n) => ({

@@ -8,7 +8,7 @@ import { apply, outcomes, revert } from './imports.ts';
 const service = await shareService();
 const DEPTS = '/system/dept-api';
 
-test('a preview reports the rows that exceed a pool of accounts, and names the tenant if the caller may see it', async () => {
+test('a preview reports the rows that exceed a pool of accounts, and names the tenant of the pool if the caller may see it', async () => {
   const above = await service.createTenant();
   const tenant = await service.createTenant({ accountCount: 4 }, above);
   const put = (total: number) =>

@@ -84,7 +84,7 @@ test('an import by external id can rename and move departments, and one revert u
   assert.deepEqual(await outcomes(tenant, 'dept', cycle), ['C DEPT_CYCLE', 'C EXTERNAL_ID_NOT_FOUND']);
 });
 
-test('each error names its row and column, and an import with errors writes nothing', async () => {
+test('each error names its row, and its column if the file has it, and an import with errors writes nothing', async () => {
   const tenant = await service.createTenant();
   for (let n = 0; n < 2; n++) await tenant.createDepartment({ deptName: '同名' });
   await tenant.createDepartment({ deptName: '停用部', status: '1' });

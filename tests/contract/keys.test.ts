@@ -148,7 +148,6 @@ test('a key survives its creator', async () => {
   });
   assert.equal(data, null);
   const [creator] = (await admin.get('/system/user-api/list?userName=creator')).data.rows;
-  await service.superuser`update banyan.users set must_change_password = false where user_id = ${creator.userId}`;
   const { client } = await createKey({}, await service.logIn(admin.tenantId, 'creator', 'correct horse 1'));
   await admin.delete(`/system/user-api/${creator.userId}`);
   assert.equal((await client.get(`${DEPTS}/list`)).status, 200);

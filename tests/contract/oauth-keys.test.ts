@@ -55,6 +55,7 @@ test('a new key is published an hour before it first signs, so a verifier that c
   const own = await startService();
   const logIn = async () => (await own.logIn('000000', 'admin', PASSWORD)).token as string;
   const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+  /** Makes the service load its keys again: it does so when a token names a key that it does not know. */
   const reloadKeys = async () => {
     const unknown = `${encode({ alg: 'EdDSA', typ: 'at+jwt', kid: crypto.randomUUID() })}.${encode({})}.${encode('x')}`;
     assert.equal((await new Client(own.base, unknown).get('/auth/me')).status, 401);

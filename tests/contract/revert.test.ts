@@ -367,7 +367,7 @@ test('members and other tenants cannot revert anything, and changes of other ten
   assert.equal((await admin.get(`${DEPTS}/${id}`)).code, 200);
 });
 
-test('a change older than the retention period cannot be reverted, because later ones may be archived', async () => {
+test('a change older than the retention period cannot be reverted, because other changes of its request may be archived', async () => {
   const admin = await service.createTenant();
   const id = await admin.createDepartment();
   const change = await latestChange(admin);

@@ -8,7 +8,7 @@ export async function startRuoyiApi() {
   const service = await startService({
     BANYAN_RUOYI_API: '1',
     BANYAN_RUOYI_TENANTS: '000000=总部,123456',
-    // A zone that differs from that of the process, wherever the tests run.
+    // A zone that hardly any machine uses, so that it differs from that of the process.
     BANYAN_TIME_ZONE: 'Asia/Kathmandu',
     // A limit that no test reaches.
     BANYAN_TENANT_REQUESTS_PER_SECOND: '100000',

@@ -32,13 +32,13 @@ test('a department, tenant and user each have an ETag that changes with the reco
 test('an update or delete with an outdated If-Match is rejected with 412', async () => {
   const deptId = await admin.createDepartment({ deptName: 'a' });
   const path = `/system/dept-api/${deptId}`;
-  const read = await readEtag(admin, path);
-  assert.equal((await admin.put('/system/dept-api', { deptId, deptName: 'b' }, ifMatch(read))).code, 200);
-  const stale = await admin.put('/system/dept-api', { deptId, deptName: 'c' }, ifMatch(read));
+  const etag = await readEtag(admin, path);
+  assert.equal((await admin.put('/system/dept-api', { deptId, deptName: 'b' }, ifMatch(etag))).code, 200);
+  const stale = await admin.put('/system/dept-api', { deptId, deptName: 'c' }, ifMatch(etag));
   assert.equal(stale.status, 412);
   assert.equal(stale.data.reason, 'CHANGED_MEANWHILE');
   assert.equal((await admin.get(path)).data.deptName, 'b');
-  assert.equal((await admin.delete(path, ifMatch(read))).status, 412);
+  assert.equal((await admin.delete(path, ifMatch(etag))).status, 412);
   assert.equal(
     (await admin.put('/system/dept-api', { deptId, deptName: 'd' })).code,
     200,
@@ -77,17 +77,17 @@ test('moving a parent changes the ETag of a department, because ancestors is par
   const top = await admin.createDepartment();
   const other = await admin.createDepartment();
   const deptId = await admin.createDepartment({ parentId: top });
-  const read = await readEtag(admin, `/system/dept-api/${deptId}`);
+  const etag = await readEtag(admin, `/system/dept-api/${deptId}`);
   await admin.put('/system/dept-api', { deptId: top, parentId: other });
-  assert.equal((await admin.put('/system/dept-api', { deptId }, ifMatch(read))).status, 412);
+  assert.equal((await admin.put('/system/dept-api', { deptId }, ifMatch(etag))).status, 412);
 });
 
 test('one of ten concurrent updates with the same If-Match succeeds', async () => {
   const deptId = await admin.createDepartment();
-  const read = await readEtag(admin, `/system/dept-api/${deptId}`);
+  const etag = await readEtag(admin, `/system/dept-api/${deptId}`);
   const names = Array.from({ length: 10 }, (_, n) => `n${n}`);
   const responses = await Promise.all(
-    names.map((deptName) => admin.put('/system/dept-api', { deptId, deptName }, ifMatch(read))),
+    names.map((deptName) => admin.put('/system/dept-api', { deptId, deptName }, ifMatch(etag))),
   );
   assert.deepEqual(responses.map(({ status }) => status).sort(), [200, ...Array(9).fill(412)]);
 });

@@ -5,7 +5,7 @@ import { DEPTS, expectError, expectOk, me, read, TENANTS, USERS } from '../suppo
 import { sample } from '../support/scale.ts';
 import { type Client, PASSWORD, startService } from '../support/service.ts';
 
-/** The service period of a tenant, its end, and the first administrator. */
+/** Tenants that are disabled, deleted or outside of their service period, and the first administrator of a tenant. */
 
 const service = await startService();
 const { root, superuser } = service;
