@@ -22,7 +22,7 @@ export const importTexts = defineTexts({
     row: '行号',
     action: '结果',
     hasErrors: (rows: number) => `有 ${rows} 行存在错误，请修改后重新选择文件`,
-    onlyFirst: (count: number) => `仅显示 ${count} 行，优先显示有错误的行`,
+    onlyFirst: (count: number) => `仅显示 ${count} 行，有错误的行优先`,
     downloadErrors: '下载错误明细',
     otherFile: '重新选择文件',
     nothing: '没有需要导入的内容',
@@ -67,7 +67,7 @@ export const importTexts = defineTexts({
     action: 'Result',
     hasErrors: (rows: number) =>
       `${rows === 1 ? '1 row has' : `${rows} rows have`} errors. Correct them and select the file again.`,
-    onlyFirst: (count: number) => `Only ${count} rows are shown, those with errors first`,
+    onlyFirst: (count: number) => `Only ${count} rows are shown. Rows with errors take precedence over others.`,
     downloadErrors: 'Download the file with errors',
     otherFile: 'Select another file',
     nothing: 'There is nothing to import',
