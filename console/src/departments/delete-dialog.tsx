@@ -39,7 +39,8 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
         { ...(subtree ? { subtree } : {}), ...option },
       ),
     successMessage: (_, { depts, subtree }) => t.deleted(subtree ? 1 : depts.length),
-    invalidates: affectedBy.departments,
+    // Users too: they may be moved or deleted.
+    invalidates: affectedBy.users,
     onSuccess: (_, { depts }) => {
       onClose();
       onDeleted(depts);
