@@ -74,5 +74,13 @@ export default defineConfig({
     },
   },
   // For `npx vite console` next to a running service.
-  server: { proxy: { '/auth': serviceUrl, '/system': serviceUrl, '/health': serviceUrl, '/version': serviceUrl } },
+  server: {
+    proxy: {
+      '/auth': serviceUrl,
+      '/system': serviceUrl,
+      '/health': serviceUrl,
+      '/version': serviceUrl,
+      '/menus.json': serviceUrl,
+    },
+  },
 });
