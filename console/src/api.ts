@@ -216,7 +216,7 @@ export const api = {
     const params = { mode: 'preview', report: 'xlsx', tenantId, body: { file } } as const;
     return readFile(await responseOf(importOf(kind)(params, { headers: { accept: '*/*' } })));
   },
-  /** Returns a stream of events, or the result of an import that ended at once. */
+  /** Returns a stream of events, or the result if the service responds without a stream. */
   applyImport: (kind: ImportKind, file: File, { tenantId }: TenantScope = {}): Promise<Response | ImportResult> =>
     responseOf(
       importOf(kind)({ mode: 'apply', tenantId, body: { file } }, { headers: { accept: 'text/event-stream' } }),

@@ -39,7 +39,10 @@ export async function checkConnection(): Promise<boolean> {
   return connection.get() === 'online';
 }
 
-/** Resolves when the service responds again, or after the timeout: then another attempt is due anyway. */
+/**
+ * Resolves when the service responds again, at the latest after the timeout: then another attempt is due anyway. If the service
+ * is not offline, it waits for the whole timeout.
+ */
 export function waitForConnection(timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {

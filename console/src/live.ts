@@ -39,8 +39,8 @@ export function followChanges(onChange: (change: Change) => void): () => void {
         await follow(signal);
       } catch (error) {
         if (signal.aborted || isApiError(error, 'SESSION_ENDED')) return;
-        // The user may no longer read the stream: their role has changed, or they must change their password. The screens that
-        // use it close.
+        // The user may no longer read the stream: their role has changed, or they must change their password. After
+        // such an error, request.ts updates the session.
         if (isApiError(error, 'NOT_ALLOWED') || isApiError(error, 'PASSWORD_CHANGE_REQUIRED')) return;
         // The user or the tenant is no longer active. Renewing the token shows the reason and waits for the next login.
         if (error instanceof ApiError && error.status === 403)

@@ -279,7 +279,7 @@ export const getLastTenantId = () => readStorage('banyan.tenant') ?? '';
 
 export const useSession = () => useStore(session);
 
-/** The current user. Screens render only while a user is logged in. */
+/** The current user. Screens render only while a user is logged in, or while the dialog asks for the password again. */
 export function useMe(): Me {
   const current = useSession();
   if (!('me' in current)) throw new Error('useMe requires a logged-in user.');

@@ -44,7 +44,7 @@ export interface ChangesParams {
   /** First and last day, both inclusive. */
   from: string | null;
   to: string | null;
-  /** `own`: the current tenant only; a tenant id: that tenant and its descendants; null: all. */
+  /** `own`: the current tenant only; a tenant code: that tenant and its descendants; null: all. */
   tenant: string | null;
 }
 

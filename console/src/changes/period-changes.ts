@@ -5,7 +5,7 @@ import { queryKeys } from '../query-keys.ts';
 import type { Operator } from '../ui/operator.tsx';
 import { diffRecords } from '../ui/record-diff.ts';
 
-/** The service returns this many changes in one response. */
+/** The service returns at most this many changes in one response. */
 const MAX_CHANGES = 500;
 
 /** The changes of one kind of record in a period, latest first. */

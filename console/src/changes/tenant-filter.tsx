@@ -11,7 +11,7 @@ import { changesTexts } from './texts.ts';
 
 const MAX_RESULTS = 20;
 
-/** Selects all tenants, the current tenant only, or a descendant by name or id. */
+/** Selects all tenants, the current tenant only, or a descendant by name or code. */
 export function TenantFilter({ value, onChange }: { value: string | null; onChange: (tenant: string | null) => void }) {
   const t = useTexts(changesTexts);
   const ownTenantId = useMe().tenant.tenantId;

@@ -105,7 +105,7 @@ export function Canvas({ chart, layout, activeId, loadingIds, onActivate, onTogg
     event.preventDefault();
   };
 
-  // Keyboard users start at the root. After a click a card is already active.
+  // Keyboard users start at the root. A click moves the focus here too, but decides itself which card is active.
   const handleFocus = () => {
     if (!activeId && stage.current?.matches(':focus-visible')) onActivate(chart.root);
   };

@@ -12,8 +12,8 @@ export interface Card {
   /** Its own users. Undefined for the tenant, and on past days: the service does not count the users of the past. */
   userCount: number | undefined;
   /**
-   * Includes the users of all departments below it. Undefined on past days and for a branch that is too large to be counted. Also
-   * undefined for the requested root if the user is not an administrator.
+   * Includes the users of all departments below it. Undefined on past days, and if the departments of a page and those below them
+   * are too many to be counted. Also undefined for the requested root if the user is not an administrator.
    */
   branchUserCount: number | undefined;
   disabled: boolean;

@@ -33,7 +33,7 @@ function parseChartDay(text: string | null): string | undefined {
 }
 
 /**
- * /chart/:id starts at a department, /chart shows all of them; ?levels= is the number of levels expanded initially, and
+ * /chart/:id starts at a department, /chart shows all of them; ?levels= is the number of levels shown initially, and
  * ?day= shows the departments at the end of a day.
  */
 export default function Chart() {

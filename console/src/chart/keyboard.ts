@@ -2,8 +2,8 @@ import type { ChartData } from './chart-data.ts';
 import type { Layout, Place } from './layout.ts';
 
 /**
- * The card that a key leads to: up to the parent, down to the first child, sideways along the level. Returns 'open'
- * if the children are not shown yet.
+ * The card that a key leads to: up to the parent, down to the first child, sideways along the level. In a column of stacked
+ * cards, up and down lead to the neighbours. Returns 'open' if the children are not shown yet.
  */
 export function getNextCard(layout: Layout, chart: ChartData, id: string, key: string): string | 'open' | undefined {
   const place = layout.byId.get(id);

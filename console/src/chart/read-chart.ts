@@ -11,7 +11,7 @@ interface ChartRequest {
   day: string | undefined;
   /** Members may not, so they see no total for the tenant or the root. */
   canListUsers: boolean;
-  /** The number of department levels that are expanded initially. */
+  /** The number of department levels that are shown initially. */
   levels: number;
   /** No more cards are expanded when there are this many. */
   maxCards: number;

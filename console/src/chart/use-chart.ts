@@ -45,7 +45,7 @@ export function useChart(root: string, levels: number | undefined, day: string |
     },
     // Show the previous chart until the next one is loaded.
     placeholderData: keepPreviousData,
-    // Refetch when the screen is opened, but not while the user is looking at it.
+    // Refetch when the screen is opened, but not each time the window gets the focus.
     staleTime: 0,
     refetchOnWindowFocus: false,
   });

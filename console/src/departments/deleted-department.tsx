@@ -12,7 +12,10 @@ import { departmentsTexts } from './texts.ts';
 /** The service reads this many departments in one request. */
 const MAX_BATCH = 500;
 
-/** Shown for a department that was deleted. Links to its nearest existing ancestor, or back to the tree, and offers to restore it. */
+/**
+ * Shown for a department that was not found. Links to its nearest existing ancestor, or back to the tree, and offers to restore it
+ * if it was deleted.
+ */
 export function DeletedDepartment({ id, tree, error: readError }: { id: number; tree: TreeStore; error: unknown }) {
   const t = useTexts(departmentsTexts);
   const {

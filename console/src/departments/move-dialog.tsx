@@ -20,7 +20,7 @@ interface Props extends DialogProps {
 
 const MAX_SIBLINGS = 200;
 
-/** Does everything that dragging does, without a mouse: sets the parent and the position among its children. */
+/** Does everything that dragging does, without a mouse: sets the parent and the position among the parent's children. */
 export function MoveDialog({ dept, onMoved, open, onClose, onClosed }: Props) {
   const t = useTexts(departmentsTexts);
   const [selectedId, setSelectedId] = useState<number | null>(null);

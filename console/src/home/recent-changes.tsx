@@ -13,7 +13,7 @@ const RESOURCES = ['department', 'user', 'tenant'] as const;
 
 /**
  * Reads each kind of resource separately, because logins would crowd out everything else. The audit log of the current tenant is
- * enough: it also contains the changes made to descendant tenants themselves.
+ * enough: it also contains the changes of the records of its descendants.
  */
 async function readRecentChanges(signal: AbortSignal) {
   const lists = await Promise.all(

@@ -7,7 +7,7 @@ import { importTexts } from './texts.ts';
 
 type Row = ImportPreview['table'][number];
 
-/** The rows of the file. The result column lists all errors of a row, and each is repeated in its cell. */
+/** The rows of the file. The result column lists the errors of a row; an error of a cell is repeated in that cell. */
 export function PreviewTable({ preview }: { preview: ImportPreview }) {
   const t = useTexts(importTexts);
   const table = useRef<TableRef>(null);

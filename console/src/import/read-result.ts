@@ -3,7 +3,7 @@ import { type Envelope, openEnvelope } from '../../../client/src/response.ts';
 import type { ImportResult } from '../api.ts';
 import { ApiError, NetworkError } from '../http.ts';
 
-/** The service reports progress while it prepares an import. Writing it can then take some minutes without an event. */
+/** The service reports no progress while it compares the file with what is stored, which can take long for a large one. */
 const IDLE_MS = 900_000;
 
 /** Reads the events of an import until its result arrives. */

@@ -89,7 +89,7 @@ export function Result({ result, tenantId, onAnother }: Props) {
   );
 }
 
-/** A CSV file that spreadsheet programs open as UTF-8. User names and generated passwords need no escaping except for quotes. */
+/** A CSV file that spreadsheet programs open as UTF-8. All cells are in quotes. */
 const toCsv = (rows: readonly (readonly string[])[]): Blob =>
   new Blob(
     [`\ufeff${rows.map((cells) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\r\n')}\r\n`],
