@@ -5,7 +5,10 @@ import { etagOfText } from '../http/etag.ts';
 import { type StaticContent, sendContent } from '../http/static-content.ts';
 import { type ConsoleFiles, readConsoleFiles } from './files.ts';
 
-/** The URL paths of the console's screens, as in console/src/routes.tsx, tenants/tenants.tsx and webhooks/webhooks.tsx. */
+/**
+ * The URL paths of the console's screens, as in console/src/routes.tsx. Tenants, webhooks and quotas define the paths below
+ * theirs themselves.
+ */
 const SCREEN_PATH =
   /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|(?:people|quotas)(?:\/.*)?|import\/(?:departments|people)|changes(?:\/(?:diff|tree))?|deleted(?:\/[^/]+)?)?\/?$/;
 

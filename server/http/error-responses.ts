@@ -8,9 +8,9 @@ export interface DeclaredErrors {
   /** `default`: errors that do not depend on the operation, of any status that the operation does not list. */
   status: number | 'default';
   kind: OperationKind;
-  /** All codes that it may have. */
+  /** All codes that a response with this status may have. */
   codes: ErrorCode[];
-  /** Those of the operation. */
+  /** The codes that the operation itself declares. */
   own: ErrorCode[];
   /** The codes that have their alternative text in this operation. */
   alternative: ErrorCode[];

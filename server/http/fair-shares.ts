@@ -1,4 +1,4 @@
-/** A request slot or a subscription, which a response holds until the response has ended. */
+/** What a response holds until it has ended: a request slot, a subscription, or a rejection that is not sent yet. */
 export interface Releasable {
   release(): void;
 }

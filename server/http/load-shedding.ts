@@ -84,7 +84,7 @@ export class LoadShedder {
 
   /** Exchanges the slot of a request for a subscription, which has no deadline. */
   async subscribe(request: FastifyRequest, reply: FastifyReply, kind: SubscriptionKind): Promise<Subscription> {
-    // Wait only for a rejection: otherwise another request could take the room meanwhile.
+    // If there is room, do not wait before taking it: another request could take it meanwhile.
     const hasRoom = this.subscriptions.hasRoomFor(this.memberOf(this.subscribers, request));
     if (!hasRoom) await this.assertRoomForSubscription(request, reply);
     if (this.subscribers.held >= this.limits.subscriptions) this.isLimitReached = true;

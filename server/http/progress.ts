@@ -18,7 +18,7 @@ export const ProgressEvents = Type.String({
     'with the envelope',
 });
 
-/** Long work that a request does before its transaction. */
+/** Passed to long work that a request does before its transaction. */
 export interface Progress {
   /** Throws once the client has disconnected: nobody waits for the rest. */
   throwIfAborted(): void;

@@ -2,8 +2,8 @@ import { ServerResponse } from 'node:http';
 import type { Releasable } from './fair-shares.ts';
 
 /**
- * A response that holds a request slot or a subscription. The slot is released once the whole response has been written to the
- * socket, not when the client has read it: a client that reads nothing must not keep the slot.
+ * A response that holds a request slot, a subscription or a waiting rejection. What it holds is released once the whole response
+ * has been written to the socket, not when the client has read it: a client that reads nothing must not keep the slot.
  */
 export class TrackedResponse extends ServerResponse {
   private held: Releasable | null = null;
