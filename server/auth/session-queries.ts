@@ -35,8 +35,9 @@ export interface SessionRow {
   expired: boolean;
   /** The seconds until the session expires, unless it is extended before. */
   secondsLeft: number;
-  /** The previous token of a browser that refreshed less than `reuseSeconds` ago, and the salt that derived the next one. */
+  /** The hash of the previous secret, if a browser refreshed less than `reuseSeconds` ago; else null. */
   previousHash: Buffer | null;
+  /** The salt with which the current secret was derived from the previous one; null: it was not derived. */
   nextSalt: Buffer | null;
 }
 

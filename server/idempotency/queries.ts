@@ -36,9 +36,9 @@ export const identify = ({ owner: { userId = NONE, keyId = NONE }, key }: Omit<O
   `${userId} ${keyId} ${key}`;
 
 /**
- * Claims keys of one tenant, each once. Returns those that are new or older than a day, in the form of `identify`. Waits for
- * concurrent requests with the same keys. All transactions claim keys before they lock anything else, and claim several in the
- * same order.
+ * Claims keys of one tenant; `requests` must not contain a key twice. Returns those that are new or older than a day, in the
+ * form of `identify`. Waits for concurrent requests with the same keys. All transactions claim keys before they lock anything
+ * else, and claim several in the same order.
  */
 export const claimKeys = async (tx: Tx, tenantId: string, requests: readonly OwnedRequest[]): Promise<Set<string>> => {
   const rows = requests.map((request) => ({

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** The maximum number of bytes of a form. Tokens may be as long, so that an overlong one gets the error of an invalid token. */
+/** The maximum number of bytes of a form. The schemas allow tokens of this length: an overlong one is reported as invalid. */
 export const FORM_BYTES = 8_192;
 
 export const ClientParameters = Type.Object({

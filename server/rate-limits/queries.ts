@@ -4,8 +4,8 @@ import { commitWith } from '../../db/transaction.ts';
 import type { Bucket } from './buckets.ts';
 
 /**
- * Puts unused tokens back into a bucket and takes others, in one round trip. The bucket gives only the difference, and the
- * tokens that the caller keeps count toward its capacity.
+ * Puts the unused tokens of a lease back into a bucket and takes up to `wanted` for the next lease, in one round trip. Only the
+ * difference is moved. The unused tokens count toward the capacity of the bucket.
  */
 export const takeRequestTokens = (
   db: Database,
