@@ -161,7 +161,7 @@ function eraseFromInitialEnvironment(name: string): void {
     const initial = fs.readFileSync('/proc/self/environ', 'latin1');
     const [found, before, value] = new RegExp(`(^|\\0)${name}=([^\\0]+)`).exec(initial) ?? [];
     if (found === undefined || before === undefined || value === undefined) return;
-    // The 50th field is the address. The second field, the name of the program, may contain spaces and parentheses.
+    // The 50th field is the address of the environment. The second one, the program's name, may contain spaces and parentheses.
     const stat = fs.readFileSync('/proc/self/stat', 'latin1');
     const start = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[47]);
     const position = start + initial.indexOf(found) + before.length + name.length + 1;

@@ -16,8 +16,8 @@ import type { Overview } from './schema.ts';
 /** The maximum number of tenants in each list. */
 const MAX_LISTED = 20;
 /**
- * The maximum number of tenants whose accounts are counted; each needs its own query. Those with the smallest limits
- * are checked: they fill up first.
+ * The maximum number of tenants whose accounts are counted: `count_accounts` queries them one by one. Those with the smallest
+ * limits are checked: they fill up first.
  */
 const MAX_CHECKED = 500;
 /** A tenant that uses this share of its account limit is listed as nearly full. */

@@ -6,7 +6,7 @@ import { archiveLedger } from '../ledger/archive.ts';
 import { archiveUses } from '../quotas/archive.ts';
 
 const DAY_MS = 86_400_000;
-/** How long a shutdown waits for a running archiver that does not react, for example because it is still connecting. */
+/** How long a shutdown waits for a run of archiving that does not react, for example because it is still connecting. */
 const STOP_MS = 2_000;
 
 /**

@@ -74,7 +74,7 @@ async function listen(
     const { connectionTiming: _, backupTiming: __, ...appOptions } = processOptions;
     return await serve({ db, config, ...appOptions });
   } catch (error) {
-    // A signal from the terminal also reaches the workers, which then fail to start.
+    // A signal from the terminal also reaches the workers, and ends those that do not ignore signals yet.
     stop.throwIfAborted();
     throw error;
   }

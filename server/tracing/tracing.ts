@@ -55,7 +55,7 @@ export async function startTracing(app: App): Promise<void> {
   });
 }
 
-/** Names the span, and lets the access log, the ledger and webhooks name it as the parent of what follows. */
+/** Names the span, and makes it the parent in the request's trace context, which access log, ledger and webhooks use. */
 function describeRequest(span: Span, request: FastifyRequest): void {
   span.updateName(`${request.method} ${request.routeOptions.url ?? ''}`.trim());
   // Without the query, which may contain names.
