@@ -10,7 +10,7 @@ interface Command {
 export const COMMANDS = {
   start: {
     summary: 'runs the service; the default if no command is given',
-    usage: [['', 'with the settings of the environment and of the file .env in this directory; the data is in ./data']],
+    usage: [['', 'with the settings of the environment and of .env in this folder; by default the data is in ./data']],
     run: async () => (await import('../process/run.ts')).run(),
   },
   doctor: {

@@ -61,8 +61,9 @@ async function fill(
       const options = { language, limits, now, progress, passwordCost };
       const { password, logins } = await fillWithDemoData({ db, owner }, options);
       print(
-        '\nThe installation has 300 departments, 500 people and 12 tenants. One tenant is disabled, the service period of ' +
-          'another has ended, and that of a third has not started yet. The administrators:\n',
+        '\nThe demonstration data has 300 departments, 500 people and 12 tenants below 000000. One tenant is ' +
+          'disabled, the service period of another has ended, and that of a third has not started yet. ' +
+          'The administrators:\n',
       );
       for (const { tenantId, userName, tenantName } of logins)
         print(`  Tenant ${tenantId}   User ${userName.padEnd(20)} ${tenantName}`.trimEnd());

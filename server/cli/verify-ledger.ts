@@ -8,8 +8,8 @@ import { verifyLedger } from '../ledger/verify.ts';
 
 /**
  * npm run verify-ledger: checks that every change of the ledger is unaltered and in its position, and that the records are
- * as their changes left them. With `--anchor` it prints the heads of the chains, with `--compare` it compares the chains
- * with heads that were printed earlier. `--key` signs them, or checks their signature.
+ * as their changes left them. With `--anchor` it prints the last hash of every chain, with `--compare` it compares the chains
+ * with hashes that were printed earlier. `--key` signs them, or checks their signature.
  */
 
 const print = (line: string) => process.stderr.write(`${line}\n`);
