@@ -68,9 +68,10 @@ await phase('lint and compile', async () => {
   run('scripts/check-imports.js', []);
   run('scripts/check-migrations.js', []);
   // The linter runs while the compiler does.
-  const linter = spawn(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', '.'], {
-    stdio: 'inherit',
-  });
+  // In a log without colors, biome would write escape sequences around each character.
+  const colors = process.stdout.isTTY ? [] : ['--colors=off'];
+  const args = ['node_modules/@biomejs/biome/bin/biome', 'ci', '--error-on-warnings', ...colors, '.'];
+  const linter = spawn(process.execPath, args, { stdio: 'inherit' });
   const linted = once(linter, 'exit');
   // Only tests of the long run use the client package. Its sources are compiled with those of the service.
   build({ always: true, client: isLong });

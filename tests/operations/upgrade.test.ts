@@ -16,9 +16,9 @@ test('a database is upgraded under load, and no write is lost', async () => {
   const [{ now }] = await service.superuser<[{ now: string }]>`
     select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`;
   const schema = laterSchema({
-    '0002_fax.sql': "alter table departments add column fax text not null default '';",
-    'functions/department_fax.sql':
-      "create or replace function department_fax() returns text language sql as 'select ''fax''::text';",
+    '9999_telex.sql': "alter table departments add column telex text not null default '';",
+    'functions/department_telex.sql':
+      "create or replace function department_telex() returns text language sql as 'select ''telex''::text';",
   });
   let upgraded = false;
   const created: string[] = [];
@@ -44,12 +44,12 @@ test('a database is upgraded under load, and no write is lost', async () => {
     next = data.next;
   }
   assert.deepEqual(children.sort(), created.sort());
-  const [{ fax }] = await service.superuser<[{ fax: string }]>`select banyan.department_fax() as fax`;
-  assert.equal(fax, 'fax');
+  const [{ telex }] = await service.superuser<[{ telex: string }]>`select banyan.department_telex() as telex`;
+  assert.equal(telex, 'telex');
   // The ledger records the new column from now on, and earlier changes can still be read.
   const [last] = await service.superuser<[{ after: object }]>`
     select after from banyan.changes where tenant_id = ${admin.tenantId} order by change_id desc limit 1`;
-  assert.ok('fax' in last.after);
+  assert.ok('telex' in last.after);
   assert.equal((await admin.get(`${dept}/${first}?asOf=${now}`)).data.deptName, 'before the upgrade');
   // A second start of the later version changes nothing.
   const lines: string[] = [];
@@ -103,16 +103,16 @@ test('reads of the past and reverts survive fields that were added, removed and 
   const admin = await service.createTenant();
   const { superuser } = service;
   const id = await admin.createDepartment({ deptName: 'A', leader: '张三', phone: '1', email: 'a@b.cn' });
-  // An earlier version of the schema had a fax number, another name for the leader, and no email.
+  // An earlier version of the schema had a telex number, another name for the leader, and no email.
   await superuser`
-    alter table banyan.departments drop column email, add column fax text not null default 'none'`;
+    alter table banyan.departments drop column email, add column telex text not null default 'none'`;
   await superuser`alter table banyan.departments rename column leader to head`;
   /** Sets another leader as the earlier version would. Returns the time of the change. */
   const updateHead = async (head: string) => {
     await superuser.begin(async (tx) => {
       await tx`select set_config('banyan.tenant', ${admin.tenantId}, true), set_config('search_path', 'banyan', true)`;
       await tx`
-        update departments set head = ${head}, fax = '2', update_by = 'earlier version', update_time = now()
+        update departments set head = ${head}, telex = '2', update_by = 'earlier version', update_time = now()
         where tenant_id = ${admin.tenantId} and dept_id = ${id}`;
     });
     const [{ time }] = await superuser<[{ time: string }]>`
@@ -123,12 +123,12 @@ test('reads of the past and reverts survive fields that were added, removed and 
   const first = await updateHead('李四');
   const second = await updateHead('王五');
   // Migrate to this version.
-  await superuser`alter table banyan.departments add column email text default 'new@b.cn', drop column fax`;
+  await superuser`alter table banyan.departments add column email text default 'new@b.cn', drop column telex`;
   await superuser`alter table banyan.departments rename column head to leader`;
   const leader = Object.assign(department.fields.leader, { formerColumns: ['head'] });
   try {
     const past = (await admin.get(`${dept}/${id}?asOf=${first}`)).data;
-    assert.deepEqual([past.leader, past.email, past.phone, past.fax], ['李四', null, '1', undefined]);
+    assert.deepEqual([past.leader, past.email, past.phone, past.telex], ['李四', null, '1', undefined]);
     const { data: list } = await admin.get(`${dept}/list?asOf=${second}&leader=${encodeURIComponent('王')}`);
     assert.deepEqual([list.total, list.rows[0].leader], [1, '王五']);
     const { data: tree } = await admin.get(`${dept}/tree?asOf=${first}`);
