@@ -344,7 +344,7 @@ function isDatabaseUrl(text: string): boolean {
 /** Whether a folder is neither the data directory nor in it: backups must survive the loss of the data. */
 function isOutside(folder: string, dataDir: string): boolean {
   const relative = path.relative(path.resolve(dataDir), path.resolve(folder));
-  return folder === '' || relative.startsWith('..');
+  return folder === '' || relative === '..' || relative.startsWith(`..${path.sep}`);
 }
 
 /** Whether a text is an origin as browsers send it: without a path, a trailing slash or a default port. */

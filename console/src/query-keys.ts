@@ -46,6 +46,7 @@ export const queryKeys = {
     list: (filter: object) => ['users', 'list', filter],
     sessions: (id: Id, tenantId: string | undefined) => ['users', 'sessions', id, tenantId],
     logins: (id: Id, tenantId: string | undefined) => ['users', 'logins', id, tenantId],
+    allLeaders: ['users', 'leaders'],
     leaders: (id: Id, tenantId: string | undefined) => ['users', 'leaders', id, tenantId],
     history: (id: Id, tenantId: string | undefined) => ['users', 'history', id, tenantId],
   },
@@ -98,7 +99,8 @@ export const queryKeys = {
 
 /** The query keys that a mutation invalidates, by the domain that it writes to. */
 export const affectedBy = {
-  departments: [queryKeys.departments.all, queryKeys.changes.recent, queryKeys.overview],
+  /** A move or a new leader changes whom people report to. */
+  departments: [queryKeys.departments.all, queryKeys.users.allLeaders, queryKeys.changes.recent, queryKeys.overview],
   /** Departments too: their screens list and count users. */
   users: [queryKeys.users.all, queryKeys.departments.all, queryKeys.changes.recent, queryKeys.overview],
   /** Quotas too: some totals are in the tenant's record. */

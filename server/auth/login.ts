@@ -3,6 +3,7 @@ import type { Tx } from '../../db/driver.ts';
 import { writeInTenant } from '../../db/tenant-scope.ts';
 import { commitWith } from '../../db/transaction.ts';
 import type { Config } from '../config.ts';
+import { isTooBusy } from '../http/envelope.ts';
 import { ApiError, apiError, type ErrorCode } from '../http/errors.ts';
 import type { LoginOutcome, Metrics } from '../metrics/metrics.ts';
 import { signAccessToken } from './access-tokens.ts';
@@ -66,7 +67,7 @@ export async function logIn(deps: AuthDependencies, origin: LoginOrigin, login: 
     deps.metrics?.countLogin('success');
     return issued;
   } catch (error) {
-    deps.metrics?.countLogin((error instanceof ApiError && OUTCOMES[error.code]) || 'error');
+    deps.metrics?.countLogin(outcomeOf(error));
     throw error;
   }
 }
@@ -79,8 +80,12 @@ const OUTCOMES: Partial<Record<ErrorCode, LoginOutcome>> = {
   TENANT_NOT_STARTED: 'inactive',
   TENANT_ENDED: 'inactive',
   TOO_MANY_LOGINS: 'throttled',
-  TOO_BUSY: 'busy',
 };
+
+function outcomeOf(error: unknown): LoginOutcome {
+  if (isTooBusy(error)) return 'busy';
+  return (error instanceof ApiError && OUTCOMES[error.code]) || 'error';
+}
 
 async function issueForPassword(
   deps: AuthDependencies,

@@ -10,7 +10,7 @@ import { type ConsoleFiles, readConsoleFiles } from './files.ts';
  * theirs themselves.
  */
 const SCREEN_PATH =
-  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|(?:people|quotas)(?:\/.*)?|import\/(?:departments|people)|changes(?:\/(?:diff|tree))?|deleted(?:\/[^/]+)?)?\/?$/;
+  /^\/(?:(?:login|home|me|keys)|(?:departments|chart|people|quotas|webhooks)(?:\/[^/]+)?|tenants(?:\/[^/]+(?:\/edit)?)?|import\/(?:departments|people)|changes(?:\/(?:diff|tree))?|deleted(?:\/[^/]+)?)?\/?$/;
 
 /** Paths that never lead to a page: assets, and `//host`, which a browser would take for another site. */
 const NO_PAGE = /^\/(?:\/|assets(?:\/|$))/;

@@ -1,7 +1,6 @@
 import type { Tx } from '../../db/driver.ts';
 import { assumeTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { pathsTooLong } from '../departments/path-budget.ts';
 import { apiError } from '../http/errors.ts';
 import { etagOf, type Tagged } from '../http/etag.ts';
 import { idOf, jsonId } from '../http/fields.ts';
@@ -31,7 +30,7 @@ export async function readEntitlements(
   const row = await readEntitlementRow(tx, tenantId, subject ?? null, MAX_STEPS + 1);
   if (!row) throw apiError('OTHER_TENANT');
   if (userId !== undefined && !row.user) throw apiError('USER_NOT_FOUND');
-  if (row.steps.length > MAX_STEPS) throw pathsTooLong();
+  if (row.steps.length > MAX_STEPS) throw apiError('PATHS_TOO_LONG', { steps: MAX_STEPS });
   const { state, ownState, menuIds, user, steps, quotas, ...tenant } = row;
   const data: Entitlements = {
     ...tenant,

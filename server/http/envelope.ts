@@ -28,7 +28,6 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   const { validation, validationContext = 'body', statusCode = 500, message } = error as FastifyError;
   if (validation) return toValidationError(validation, validationContext);
-  if (error instanceof DeadlineExceededError) return apiError('TOO_BUSY');
   const code = errorCode(error);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -43,14 +42,9 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   // The client disconnected while it was sending the body; it never receives this response.
   if (code === 'ECONNRESET' && statusCode === 400) return apiError('BAD_REQUEST', { cause: 'aborted' });
   if (code.startsWith('FST_') && statusCode < 500) return apiError('BAD_REQUEST', { cause: message });
-  // The statement ran too long, or waited too long for a lock.
-  if (code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE) {
-    request.log.warn({ requestId: request.id, err: error }, 'statement timed out');
-    return apiError('TOO_BUSY');
-  }
-  // Every attempt met a serialization failure or deadlock. All of them were rolled back.
-  if (isRetryable(code)) {
-    request.log.warn({ requestId: request.id, err: error }, 'transaction failed after several retries');
+  if (isTooBusy(error)) {
+    const failure = isRetryable(code) ? 'transaction failed after several retries' : 'statement timed out';
+    if (!(error instanceof DeadlineExceededError)) request.log.warn({ requestId: request.id, err: error }, failure);
     return apiError('TOO_BUSY');
   }
   if (isUnavailable(error)) {
@@ -65,6 +59,17 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
 const QUERY_CANCELED = '57014';
 /** The SQLSTATE of a statement that exceeded `lock_timeout`. */
 const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Whether the caller gets `TOO_BUSY` for this error: it waited too long for a connection, its statement ran too long or waited
+ * too long for a lock, or every attempt of its transaction met a serialization failure or deadlock and was rolled back.
+ */
+export function isTooBusy(error: unknown): boolean {
+  if (error instanceof ApiError) return error.code === 'TOO_BUSY';
+  const code = errorCode(error);
+  const isTimeout = code === QUERY_CANCELED || code === LOCK_NOT_AVAILABLE;
+  return error instanceof DeadlineExceededError || isTimeout || isRetryable(code);
+}
 
 /** Sends an error: in the envelope, or as problem details (RFC 9457) if the client accepts them. */
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, config: Config) {

@@ -23,7 +23,7 @@ const MAX_NAMED = 50;
 /** How many matches of rare words are read with their descendants, and how many descendants in all. */
 const MAX_ROOTS = 100;
 const MAX_DESCENDANTS = 1_000;
-/** Words are compared with this many ancestors, and this many are returned. */
+/** How many ancestors of a department are read and compared with the words, and how many are returned. */
 const MAX_LEVELS = 64;
 
 /** Reads departments, each once, and compares their names with words. */
@@ -65,7 +65,9 @@ export class DepartmentNames {
   get = (id: string | null): DeptRow | undefined => (id === null ? undefined : this.#rows.get(id));
 
   rank({ id, name }: DeptRow, word: Word): Rank | undefined {
-    return remember(this.#ranks, word, id, () => rankName(this.#dictionary, name, word.text));
+    const known = resultsOf(this.#ranks, word);
+    if (!known.has(id)) known.set(id, rankName(this.#dictionary, name, word.text));
+    return known.get(id);
   }
 
   /** Returns the ancestors that have been read, the nearest first. */
@@ -77,24 +79,33 @@ export class DepartmentNames {
     }
   }
 
-  /** Whether an ancestor matches the word. The result is remembered for each ancestor: departments share theirs. */
-  isBelow(row: DeptRow, word: Word, level = 0): boolean {
-    const above = this.get(row.parentId);
-    if (!above || level === MAX_LEVELS) return false;
-    const find = () => this.rank(above, word) !== undefined || this.isBelow(above, word, level + 1);
-    return remember(this.#below, word, above.id, find);
+  /** Whether an ancestor that has been read matches the word. The result is remembered for each of them: departments share theirs. */
+  isBelow(row: DeptRow, word: Word): boolean {
+    const known = resultsOf(this.#below, word);
+    const passed: string[] = [];
+    let result = false;
+    for (let above = this.get(row.parentId); above && !result; above = this.get(above.parentId)) {
+      const remembered = known.get(above.id);
+      if (remembered !== undefined) {
+        result = remembered;
+        break;
+      }
+      passed.push(above.id);
+      result = this.rank(above, word) !== undefined;
+    }
+    for (const id of passed) known.set(id, result);
+    return result;
   }
 
   /** Returns the names above a department, from the top. */
   pathOf = (row: DeptRow): string[] => [...this.ancestors(row)].map(({ name }) => name).reverse();
 }
 
-/** Returns a result for a word and an id, which is computed once. */
-function remember<T>(results: Map<Word, Map<string, T>>, word: Word, id: string, compute: () => T): T {
+/** Returns the remembered results for a word, by the id of the department. */
+function resultsOf<T>(results: Map<Word, Map<string, T>>, word: Word): Map<string, T> {
   const ofWord = results.get(word) ?? new Map<string, T>();
   results.set(word, ofWord);
-  if (!ofWord.has(id)) ofWord.set(id, compute());
-  return ofWord.get(id) as T;
+  return ofWord;
 }
 
 const parentIds = (rows: Iterable<DeptRow>): string[] => [

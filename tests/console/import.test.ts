@@ -74,14 +74,16 @@ test('the initial passwords of imported users can be downloaded, and work', asyn
     csv([
       ['用户名', '姓名'],
       ['zhangsan', '张三'],
+      ['=1+1', '李四'],
     ]),
   );
   await page.getByRole('button', { name: '开始导入' }).click();
-  await page.getByText('已为 1 名新用户生成初始密码').waitFor();
+  await page.getByText('已为 2 名新用户生成初始密码').waitFor();
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: '下载初始密码' }).click();
   const text = await fs.readFile(await (await downloading).path(), 'utf8');
   const [, password] = /"zhangsan","([^"]+)"/.exec(text) ?? [];
+  assert.match(text, /"'=1\+1","[^"]+"/, 'a spreadsheet program does not take the name for a formula');
   const { code, data } = await service.anonymous.post('/auth/login', {
     tenantId: admin.tenantId,
     username: 'zhangsan',

@@ -118,6 +118,8 @@ test('a browser gets the page with the status 404 at an unknown address, so that
     '/login/x',
     '/departmentsx',
     '/departments/1/2',
+    '/people/1/2',
+    '/quotas/a/b',
     '/tenants/1/edit/2',
     '/changes/nope',
     '/nope?q=1',

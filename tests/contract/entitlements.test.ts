@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectError } from '../support/expect.ts';
 import { Client, shareService } from '../support/service.ts';
+import { insertDepartments } from '../support/trees.ts';
 
 const service = await shareService();
 const above = await service.createTenant({ tenantName: '集团' });
@@ -139,4 +140,15 @@ test('an administrator of an ancestor tenant sees why a tenant is out of service
   expectError(await tenant.get(path), 403, 'TENANT_DISABLED');
   const { data } = await above.get(`${path}?tenantId=${grandchild.tenantId}`);
   assert.deepEqual([data.inService, data.outOfService], [false, 'above']);
+});
+
+test('a user whose departments have paths of more than 20,000 levels in all is rejected with the number of levels', async () => {
+  const company = await service.createTenant();
+  const first = 700_000;
+  await insertDepartments(service.superuser, company.tenantId, { first, count: 900, parentOf: 'nullif(n - 1, 0)' });
+  const lowest = Array.from({ length: 24 }, (_, n) => first + 900 - n);
+  const deep = await service.createMember(company, { userName: 'deep', deptId: lowest[0], deptIds: lowest.slice(1) });
+  const response = await deep.get(path);
+  expectError(response, 400, 'PATHS_TOO_LONG', { steps: 20_000 });
+  assert.match(response.msg, /20000 级，请减少该用户所属的部门/);
 });

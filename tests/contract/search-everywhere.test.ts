@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
+import { insertDepartments } from '../support/trees.ts';
 
 /** GET /system/search-api: departments, users and tenants. */
 
@@ -109,6 +110,18 @@ describe('several words', () => {
     assert.deepEqual(await namesFound('苏州 无锡'), []);
   });
 
+  test('a department is found by an ancestor, whatever deeper departments have been compared before', async () => {
+    const client = await service.createTenant();
+    const first = 500_000;
+    // The deep end has more ancestors than a search reads; the tenth level has a child of the same name.
+    const names = "case when n = 1 then '深圳' when n >= 100 then '末端' else '层级 ' || n end";
+    await insertDepartments(service.superuser, client.tenantId, {
+      ...{ first, count: 101, name: names, parentOf: 'case when n = 1 then null when n = 101 then 10 else n - 1 end' },
+    });
+    const found = async (q: string) => (await search(client, q)).map(({ id }) => id);
+    assert.ok((await found('深圳 末端')).includes(String(first + 101)));
+  });
+
   test('users are found by their name and the path of their department', async () => {
     assert.deepEqual(await namesFound('李'), ['李伟', '李文杰']);
     assert.deepEqual(await namesFound('无锡 李'), ['李伟']);
@@ -185,6 +198,8 @@ test('pinyin followed by a digit finds the matching name among many with the sam
     ['采油', ['caiyou0', 'cy0']],
     // `xian` is also one character.
     ['西安', ['xian0', 'xa0']],
+    // `an` is a syllable too.
+    ['安宁', ['anning0', 'an0']],
   ] as const) {
     const client = await service.createTenant();
     // More than the candidates that a search reads.

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS, expectError, read, readDept, TENANTS } from '../support/expect.ts';
-import { type ApiResponse, Client, startService } from '../support/service.ts';
+import { scrape } from '../support/metrics.ts';
+import { type ApiResponse, Client, PASSWORD, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 import { databaseOf, startNode } from './node.ts';
 
@@ -158,6 +159,24 @@ test('a statement that waits too long for a lock is cancelled, and its request f
     assert.equal(await countLockWaits(owner), 0, 'no statement is left waiting in the database');
   });
   assert.equal((await readDept(admin, locked)).deptName, 'locked');
+});
+
+test('a login that waits too long for a lock fails with TOO_BUSY, and metrics count it as busy', async () => {
+  const { admin } = await createTenant();
+  const node = await startNode(database, {
+    connectionTiming: { statementMs: 200 },
+    settings: { BANYAN_METRICS: '1' },
+  });
+  const { tenantId } = admin;
+  const before = await scrape(node.base);
+  await superuser.begin(async (tx) => {
+    await tx`select from users where tenant_id = ${tenantId} for update`;
+    const login = { tenantId, username: 'boss', password: PASSWORD };
+    expectTooBusy(await new Client(node.base).post('/auth/login', login));
+  });
+  const after = await scrape(node.base);
+  assert.equal(after.growth(before, 'banyan_logins_total', { outcome: 'busy' }), 1);
+  assert.equal(after.growth(before, 'banyan_logins_total', { outcome: 'error' }), 0);
 });
 
 test('changes of a tenant whose row is locked fail with TOO_BUSY, and do not block changes of other tenants', async () => {

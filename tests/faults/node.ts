@@ -46,9 +46,12 @@ export async function startNode(
     connections,
     limits,
     wrapDatabase = (db) => db,
-  }: Pick<ServiceOptions, 'timing' | 'connectionTiming' | 'connections' | 'limits' | 'wrapDatabase'> = {},
+    settings,
+  }: Pick<ServiceOptions, 'timing' | 'connectionTiming' | 'connections' | 'limits' | 'wrapDatabase'> & {
+    settings?: Record<string, string>;
+  } = {},
 ): Promise<Node> {
-  const config = readConfig({ DATABASE_URL: database.url });
+  const config = readConfig({ DATABASE_URL: database.url, ...settings });
   const pool = openPool(database, {
     timeZone: config.timeZone,
     timing: { ...NO_DEADLINES, ...connectionTiming },

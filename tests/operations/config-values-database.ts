@@ -98,7 +98,7 @@ export const databaseSettings = {
       ['/srv/backups', '/srv/backups'],
       ['./data.backups', path.resolve('data.backups')],
     ],
-    invalid: ['./data', 'data/backups'],
+    invalid: ['./data', 'data/backups', 'data/..backups'],
   },
   BANYAN_BACKUP_EVERY_HOURS: {
     unset: ['backupEveryHours', 24],

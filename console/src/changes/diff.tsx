@@ -77,6 +77,8 @@ function DiffLists({ diff, from, to }: { diff: Diff; from: string; to: string | 
   const people = diffPeople(users.rows, useFieldLabels('user'));
   // Wait for both, so that all rows are rendered at once and their names are read with one request.
   if (departments.isPending || users.isPending) return <Loading />;
+  const failed = [departments, users].find(({ error }) => error);
+  if (failed?.error) return <LoadError error={failed.error} onRetry={failed.refetch} />;
   if (!hasDepartments && people.length === 0) return <Empty text={t.noChanges} />;
   return (
     <OperatorsContext value={operatorsOf(departments.rows)}>

@@ -11,11 +11,11 @@ const MAX_CHANGES = 500;
 /** The changes of one kind of record in a period, latest first. */
 export function usePeriodChanges(resource: 'department' | 'user', from: string, to: string | null) {
   const filter = { resource, from, ...(to ? { to } : {}), below: false, limit: MAX_CHANGES };
-  const { data, isPending } = useQuery({
+  const { data, isPending, error, refetch } = useQuery({
     queryKey: queryKeys.changes.list(filter),
     queryFn: ({ signal }) => api.listChanges(filter, signal),
   });
-  return { rows: data?.data.rows ?? [], truncated: data?.data.next != null, isPending };
+  return { rows: data?.data.rows ?? [], truncated: data?.data.next != null, isPending, error, refetch };
 }
 
 /** The operator of the last change of each record, by the id of the record. */

@@ -31,7 +31,11 @@ export function RootPath({ id, day }: { id: string; day: string | undefined }) {
         </li>
         {data.map(({ deptId, deptName }) => (
           <li key={deptId} aria-current={String(deptId) === id ? 'page' : undefined}>
-            {String(deptId) === id ? deptName : <Link to={`/chart/${deptId}${search}`}>{deptName || t.unnamed}</Link>}
+            {String(deptId) === id ? (
+              deptName || t.unnamed
+            ) : (
+              <Link to={`/chart/${deptId}${search}`}>{deptName || t.unnamed}</Link>
+            )}
           </li>
         ))}
       </ol>

@@ -20,7 +20,7 @@ export function MyProfile() {
   });
   const departments = data?.data.rows.map(({ deptId, deptName }) => (
     <Link key={deptId} to={`/departments/${deptId}`} className="home-department-link">
-      {deptName}
+      {deptName || `#${deptId}`}
     </Link>
   ));
   return (

@@ -91,9 +91,9 @@ export function Result({ result, tenantId, onAnother }: Props) {
 
 /** A CSV file that spreadsheet programs open as UTF-8. All cells are in quotes. */
 const toCsv = (rows: readonly (readonly string[])[]): Blob =>
-  new Blob(
-    [`\ufeff${rows.map((cells) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\r\n')}\r\n`],
-    {
-      type: 'text/csv;charset=utf-8',
-    },
-  );
+  new Blob([`\ufeff${rows.map((cells) => cells.map(toCell).join(',')).join('\r\n')}\r\n`], {
+    type: 'text/csv;charset=utf-8',
+  });
+
+/** An apostrophe makes spreadsheet programs read as text what they would take for a formula, such as the user name `=1+1`. */
+const toCell = (text: string): string => `"${text.replace(/^[=+\-@]/, "'$&").replaceAll('"', '""')}"`;

@@ -4,6 +4,7 @@ import { defineTexts, useTexts } from '../language.ts';
 export const quotaTexts = defineTexts({
   zh: {
     accountCount: '用户名额',
+    accounts: '用户配额',
     enterpriseQuery: '企业查询',
     annualReportQuery: '年报查询',
     chainReport: '产业链报告',
@@ -13,6 +14,7 @@ export const quotaTexts = defineTexts({
   },
   en: {
     accountCount: 'User limit',
+    accounts: 'User quota',
     enterpriseQuery: 'Enterprise queries',
     annualReportQuery: 'Annual report queries',
     chainReport: 'Industry chain reports',
@@ -26,10 +28,11 @@ export const quotaTexts = defineTexts({
 export const ACCOUNTS = 'accounts';
 
 /** The quotas whose totals are in the tenant's record. */
-export const isInTenantRecord = (quota: string) => quota !== 'accountCount' && quota in quotaTexts.zh;
+export const isInTenantRecord = (quota: string) =>
+  quota !== 'accountCount' && quota !== ACCOUNTS && quota in quotaTexts.zh;
 
 /** Returns a function that names a quota. Quotas that administrators have added have no translations. */
 export function useQuotaName(): (quota: string) => string {
   const names = useTexts(quotaTexts) as Record<string, string>;
-  return (quota) => names[quota === ACCOUNTS ? 'accountCount' : quota] ?? quota;
+  return (quota) => names[quota] ?? quota;
 }

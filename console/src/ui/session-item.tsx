@@ -52,8 +52,15 @@ export function SessionItem({ session, disabled, onEnd }: Props) {
 /** Guesses browser and system from the user agent. That of Android contains “Linux” too. */
 function describeDevice(userAgent: string): string | undefined {
   if (!userAgent) return undefined;
-  const browser = [/Edg\//, /Firefox\//, /Chrome\//, /Safari\//].findIndex((pattern) => pattern.test(userAgent));
+  const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent));
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux(?!.*Android))/.exec(userAgent)?.[1];
-  const name = ['Edge', 'Firefox', 'Chrome', 'Safari'][browser];
-  return name ? [name, system].filter(Boolean).join(' · ') : userAgent.slice(0, 40);
+  return browser ? [browser[0], system].filter(Boolean).join(' · ') : userAgent.slice(0, 40);
 }
+
+/** The first pattern that matches counts: Edge calls itself Chrome too, and all browsers call themselves Safari on iOS. */
+const BROWSERS = [
+  ['Edge', /Edg(?:A|iOS)?\//],
+  ['Firefox', /(?:Firefox|FxiOS)\//],
+  ['Chrome', /(?:Chrome|CriOS)\//],
+  ['Safari', /Safari\//],
+] as const;

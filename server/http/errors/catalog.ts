@@ -45,6 +45,11 @@ export const alternativeTexts = {
     '此 API 密钥的请求过于频繁，请 {seconds} 秒后重试',
     'This API key sends too many requests. Try again in {seconds} seconds.',
   ],
+  PATHS_TOO_LONG: [
+    'steps',
+    '部门层级过深，所属部门的路径合计超过 {steps} 级，请减少该用户所属的部门',
+    'The paths of the departments of this user have more than {steps} levels in all. Remove the user from some of them.',
+  ],
   BRANCH_TOO_LARGE: [
     'parentId',
     'parentId 为 {parentId} 的部门超过 {limit} 个，无法排序，请先将部分部门移至其他上级部门',
