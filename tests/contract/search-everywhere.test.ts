@@ -113,10 +113,10 @@ describe('several words', () => {
   test('a department is found by an ancestor, whatever deeper departments have been compared before', async () => {
     const client = await service.createTenant();
     const first = 500_000;
-    // The deep end has more ancestors than a search reads; the tenth level has a child of the same name.
-    const names = "case when n = 1 then '深圳' when n >= 100 then '末端' else '层级 ' || n end";
+    // The first department has 99 ancestors, more than a search reads; the last one has 61 of them.
     await insertDepartments(service.superuser, client.tenantId, {
-      ...{ first, count: 101, name: names, parentOf: 'case when n = 1 then null when n = 101 then 10 else n - 1 end' },
+      ...{ first, count: 101, parentOf: 'case n when 100 then null when 101 then 40 else n + 1 end' },
+      name: "case n when 100 then '深圳' when 1 then '末端' when 101 then '末端' else '层级 ' || n end",
     });
     const found = async (q: string) => (await search(client, q)).map(({ id }) => id);
     assert.ok((await found('深圳 末端')).includes(String(first + 101)));
