@@ -3,7 +3,7 @@ import type { Tokens as IssuedTokens } from './generated/types.ts';
 
 /** How the client authenticates. Implement it to keep tokens in another way, such as a browser session in a cookie. */
 export interface Credentials {
-  /** Called at the start of each call. */
+  /** Called at the start of each call, unless the operation needs no token. */
   open(): CallCredentials;
 }
 

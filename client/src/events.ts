@@ -34,7 +34,7 @@ export async function* readEvents(
   }
 }
 
-/** The service sends a comment every 15 seconds. A connection that is silent for much longer is dead. */
+/** The service sends a comment at least every 15 seconds. A connection that is silent for much longer is dead. */
 async function readWithin(reader: ReadableStreamDefaultReader<Uint8Array>, idleMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const idle = new Promise<never>((_, reject) => {
