@@ -165,7 +165,10 @@ export async function withOwner<T>(target: Target, work: (owner: Sql) => Promise
   }
 }
 
-/** Calls `work` with the login of the tables' owner. If the embedded PostgreSQL is not running, starts it for the duration. */
+/**
+ * Calls `work` with the login of the tables' owner or, with DATABASE_URL, of the role in it. If the embedded PostgreSQL is not
+ * running, starts it for the duration.
+ */
 const withOwnerTarget = <T>(options: DatabaseOptions, work: (target: Target) => Promise<T>): Promise<T> =>
   options.databaseUrl
     ? work({ url: options.databaseUrl })

@@ -73,8 +73,8 @@ export function chooseRuntimeUser(dataDir: string): RuntimeUser {
   if (process.getuid?.() !== 0) return { clusterDir, binDir: linked ? binDir : copyBinaries(packageDir, dataDir) };
   const { uid, gid } = ownerOf(clusterDir) ?? unprivilegedUser();
   if (linked && canRun(binDir, uid, gid)) return { uid, gid, clusterDir, binDir };
-  // Prefer /var/cache, then /var/tmp, which is cleaned less often than the temporary folder: the system removes old files one by
-  // one.
+  // A cleanup of a temporary folder removes old files one by one, which would leave an incomplete copy. So prefer /var/cache, then
+  // /var/tmp, which is cleaned less often than the temporary folder.
   const cacheDir = ['/var/cache', '/var/tmp'].find((folder) => isWritable(folder)) ?? os.tmpdir();
   return { uid, gid, clusterDir, binDir: copyBinaries(packageDir, cacheDir) };
 }
