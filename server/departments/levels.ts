@@ -58,8 +58,8 @@ export async function lockParents(
 export const tooDeep = (limit: number) => apiError('TOO_DEEP', { limit, setting: 'BANYAN_DEPARTMENT_LEVELS' });
 
 /**
- * Throws if a subtree would be too deep after a move. The caller must have locked the tree. A subtree that is too deep already
- * may still move up or stay on its level.
+ * Throws if a subtree would be too deep after a move. The caller must have locked the tenant. A subtree that is too deep
+ * already may still move up or stay on its level.
  */
 export async function assertNotTooDeep(
   tx: Tx,
@@ -84,8 +84,8 @@ export async function assertNotTooDeep(
 }
 
 /**
- * Throws if subtrees that have already been restored or moved are too deep. The caller must have locked the tree. The levels are
- * locked before their bound is raised, as in moves and creations.
+ * Throws if subtrees that have already been restored or moved are too deep. The caller must have locked the tenant. The levels
+ * are locked before their bound is raised, as in moves and creations.
  */
 export async function assertSubtreesNotTooDeep(
   tx: Tx,

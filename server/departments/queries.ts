@@ -283,7 +283,7 @@ export const updateInPlace = async (
   return { updated: row.updated, parentBefore: row.found ? row.parentId : undefined };
 };
 
-/** Moves a department. The caller must have locked the department and the tree. */
+/** Moves a department. The caller must have locked the department and the tenant. */
 export const moveDept = (
   tx: Tx,
   tenantId: string,
@@ -306,7 +306,7 @@ export const updateMany = (tx: Tx, tenantId: string, by: string, rows: (Departme
       and d.dept_id = n.dept_id and d.del_flag = '0'`;
 };
 
-/** Moves many departments. The caller must have locked them and the tree. */
+/** Moves many departments. The caller must have locked them and the tenant. */
 export const moveMany = (tx: Tx, tenantId: string, by: string, rows: (DepartmentRow & { deptId: string })[]) => {
   const sent = rows.map(({ deptId, parentId, ...values }) => ({
     dept_id: deptId,

@@ -128,7 +128,7 @@ export async function updateDepartment(
   }).catch(rethrowAsExternalIdTaken);
   if (updated) return;
   if (parentId === undefined) throw apiError('DEPT_NOT_FOUND');
-  // It was moved or deleted while we waited for its lock. We hold that lock now, but a move has to lock the tree first.
+  // It was moved or deleted while we waited for its lock. We hold that lock now, but a move has to lock the tenant first.
   if (parentBefore === parentId) throw new RetryTransactionError();
   await moveDepartment(tx, caller, deptId, { ...values, parentId }, { maxLevels });
 }
@@ -148,7 +148,7 @@ export async function patchDepartment(
   const { tenantId, userName } = caller;
   const parentId = patch.parentId == null ? undefined : toParentId(patch.parentId);
   const withLeader = await lockLeader(tx, tenantId, completeExternalId(patch));
-  // A move locks the tree before any department. The ETag covers `ancestors`, so it needs that lock too.
+  // A move locks the tenant before any department. The ETag covers `ancestors`, so it needs that lock too.
   if (ifMatch || parentId !== undefined) await lockTenant(tx, tenantId);
   const locked = await lockAnyForUpdate(tx, tenantId, parentId ? [deptId, parentId] : [deptId]);
   const current = locked.find((dept) => dept.deptId === deptId);
@@ -249,8 +249,8 @@ export function assertTarget(
 }
 
 /**
- * Compares the ETag under locks. The tree is locked too, because the ETag covers `ancestors`. So is the new parent: locking
- * it later would break the order of ids.
+ * Compares the ETag under locks. The tenant is locked too: the ETag covers `ancestors`, so the tree must not change. So is the
+ * new parent: locking it later would break the order of ids.
  */
 async function assertUnchanged(
   tx: Tx,

@@ -4,6 +4,8 @@ import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { StoredRow } from '../../records/record.ts';
 import { department } from '../record.ts';
 
+// Some conditions are a range of one id (`>=` and `<=`) instead of `=`: see `forceIndexScans` (db/planner.ts).
+
 /** The fields of a department after a change `c`. */
 export const stored = {
   parentId: (tx: Tx) => tx`coalesce((c.after ->> 'parent_id')::bigint, 0)`,

@@ -22,7 +22,7 @@ export async function restoreDepartment(
   { maxLevels }: { maxLevels: number },
 ): Promise<void> {
   await forceIndexScans(tx);
-  // Lock the tree first, so that no department is moved or restored meanwhile.
+  // Lock the tenant first, so that no department is moved or restored meanwhile.
   await lockTenant(tx, tenantId);
   const deleted = await readDeletedWith(tx, tenantId, deptId);
   const subtree = deletedSubtreeOf(deptId, deleted);

@@ -28,7 +28,7 @@ export async function revertDepartments(
   const moved = reverts.filter(({ from, to }) => from && to && storedParent(from) !== storedParent(to));
   const updated = reverts.filter(({ from, to }) => from && to && storedParent(from) === storedParent(to));
 
-  // Lock the tree first, so that no department is moved or restored between the checks and the writes.
+  // Lock the tenant first, so that no department is moved or restored between the checks and the writes.
   const { tenantId } = await assumeTenantForWrite(tx, caller, ledgerTenantId);
   const parents = parentsOutside([...deleted, ...moved], deleted);
   const locked = await lockAnyForUpdate(tx, tenantId, [

@@ -99,7 +99,7 @@ export const closeShape = (tx: Tx) => tx`close shape`;
 
 /**
  * Reads departments as they were after changes, in no particular order. `depthLimited`: some may have children that are not
- * shown.
+ * shown. The range of one id stands for `=`: see `forceIndexScans`.
  */
 export const readRowsAfter = (
   tx: Tx,

@@ -108,7 +108,7 @@ function sortedIndexes({ ids, parents, orders }: Shape): Promise<Int32Array> {
 
 const at = <T>(items: readonly T[], index: number): T => items[index] as T;
 
-const { deptName: name, orderNum: order, status: enabled } = department.fields;
+const { deptName: name, orderNum: order, status } = department.fields;
 
 const compareDisplayOrder = (a: PastNode, b: PastNode): number =>
   a.parentId - b.parentId || (a.orderNum ?? order.default) - (b.orderNum ?? order.default) || a.deptId - b.deptId;
@@ -121,7 +121,7 @@ function nodeOf({ hasChildren, leaderId, ...node }: PastNode, leaders: Leaders):
     deptName: node.deptName ?? name.default,
     orderNum: node.orderNum ?? order.default,
     leader: showLeader({ leader: node.leader, leaderId }, leaders).leader,
-    status: node.status ?? enabled.default,
+    status: node.status ?? status.default,
   });
   return { deptId, parentId, jsonPrefix: Buffer.from(`${text.slice(0, -1)},`), hasChildren };
 }

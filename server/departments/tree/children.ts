@@ -71,13 +71,13 @@ export async function orderDepartments(tx: Tx, { tenantId, userName }: Caller, i
   }
   const parentId = toParentId(input.parentId);
   await forceIndexScans(tx);
-  // Lock the tree first: concurrent reorderings would interleave, and a child could be moved away before it is renumbered.
+  // Lock the tenant first: concurrent reorderings would interleave, and a child could be moved away before it is renumbered.
   await lockTenant(tx, tenantId);
   const candidates = await readChildIds(tx, tenantId, parentId, MAX_SUBTREE_SIZE + 1);
   if (candidates.length > MAX_SUBTREE_SIZE) {
     throw apiError('BRANCH_TOO_LARGE', { limit: MAX_SUBTREE_SIZE, parentId: jsonId(parentId ?? '0') });
   }
-  // Updates and deletions do not lock the tree, so the children are known only once their rows are locked.
+  // Most updates and deletions do not lock the tenant, so the children are known only once their rows are locked.
   const found = await lockForReorder(tx, tenantId, parentId ? [parentId, ...candidates] : candidates);
   if (parentId && !found.some(({ deptId }) => String(deptId) === parentId)) {
     throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId) });

@@ -18,6 +18,7 @@ export function keepAlive(tx: Tx): () => void {
   return () => clearInterval(timer);
 }
 
+/** Selects children. The range of one id (`>=` and `<=`), here and below, stands for `=`: see `forceIndexScans`. */
 const childrenOf = (tx: Tx, parentId: string | null) =>
   parentId === null
     ? tx`d.parent_id is null and d.del_flag = '0'`

@@ -22,7 +22,7 @@ export async function removeSubtree(
 ): Promise<void> {
   const { tenantId, userName } = caller;
   await forceIndexScans(tx);
-  // Lock the tree first, so that no department moves into the subtree or out of it.
+  // Lock the tenant first, so that no department moves into the subtree or out of it.
   await lockTenant(tx, tenantId);
   const { deptIds, alsoLocked } = await lockWholeSubtree(tx, tenantId, deptId, memberRemoval?.toDeptId ?? null);
   if (ifMatch) assertEtag(ifMatch, etagOf(await readDepartment(tx, caller, deptId)));
