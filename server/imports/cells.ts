@@ -31,8 +31,10 @@ function schemaText(clean: (text: string) => string, schema: object): ReadCell<s
   };
 }
 
+/** Reads a name. Only the spaces around it are removed. */
 export const nameCell = (schema: object): ReadCell<string> => schemaText(cleanName, schema);
 
+/** Reads a user name, a phone number or an email address. Full-width characters become the ordinary ones. */
 export function codeCell(schema: object): ReadCell<string> {
   const read = schemaText(cleanCode, schema);
   return (cell, header) => {

@@ -202,7 +202,6 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
     deepestLevel = Math.max(deepestLevel, Number.isNaN(deepest) ? 0 : deepest);
   }
   for (const n of errors.byRow.keys()) outcomes[n] = undefined;
-  for (let n = 0; n < rows.length; n++) outcomes[n] ??= undefined;
 
   // Parents are created before their children.
   const unsorted = Int32Array.from(placed.filter((n) => !stored[n]));

@@ -43,8 +43,9 @@ const readers = {
   externalId: idCell(externalIdFields.externalId.schema),
 };
 
-/** Additional departments of a user, as in a bulk creation. */
+/** The maximum number of additional departments of a user, as in a bulk creation. */
 const MAX_FURTHER = 20;
+/** The maximum number of names in a path: the levels that a tree of departments may have by default. */
 const MAX_PATH_NAMES = 1_000;
 
 interface UserRowInput {
