@@ -49,8 +49,8 @@ export const lockTenantRow = async (tx: Tx, callerTenant: string, tenantId: stri
 };
 
 /**
- * Every change to the structure of the tenant tree takes this lock. From then on a request waits only briefly for each further
- * lock: an import may hold the row of one tenant for minutes, and changes of all other tenants wait for this lock.
+ * Every change of a tenant's record takes this lock, and takes it first. From then on a request waits only briefly for each
+ * further lock: an import may hold the row of one tenant for minutes, and changes of all other tenants wait for this lock.
  */
 export const lockTenantTree = (tx: Tx) => tx`
   select set_config('lock_timeout', nullif(current_setting('banyan.tree_lock_ms', true), ''), true)

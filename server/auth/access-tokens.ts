@@ -6,7 +6,10 @@ import type { Issuer } from './issuer.ts';
 import { KEY_PERMISSIONS, type Permission } from './permissions.ts';
 import type { Keyring } from './signing-keys.ts';
 
-/** Access tokens are JWTs (RFC 9068). Other services verify them with the keys in /.well-known/jwks.json. */
+/**
+ * Access tokens are JWTs in the format of RFC 9068, except that those of users have no `client_id`. Other services verify them
+ * with the keys in /.well-known/jwks.json.
+ */
 const AUDIENCE = 'banyan';
 export const ALGORITHM = 'EdDSA';
 const TYPE = 'at+jwt';

@@ -50,10 +50,10 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
 /** Shows in the OpenAPI document what an operation requires. */
 function describeRequirement(schema: FastifySchema | undefined, requires: Requirement, allowsSelf: boolean) {
   const permissions = isPermission(requires) ? [requires] : [];
-  const own =
+  const requirement =
     permissions.length > 0
       ? `Requires \`${requires}\`${allowsSelf ? ', unless the id is the caller’s own' : ''}.`
       : 'Any user.';
-  const description = [own, schema?.description].filter(Boolean).join(' ');
+  const description = [requirement, schema?.description].filter(Boolean).join(' ');
   return { ...schema, description, security: [{ token: permissions }] };
 }

@@ -16,7 +16,7 @@ import { hashSecret, UUID_PATTERN } from './tokens.ts';
 export const endSessionsOf = (tx: Tx, tenantId: string, userIds: string[], exceptSession: string | null = null) =>
   deleteSessionsOf(tx, tenantId, userIds, exceptSession);
 
-/** Returns the newest sessions of a user, at most `MAX_SESSIONS`: BANYAN_SESSIONS_PER_USER allows up to 1,000. */
+/** Returns sessions of a user: the current one and the newest, at most `MAX_SESSIONS`. BANYAN_SESSIONS_PER_USER allows 1,000. */
 export async function listSessionsOf(
   tx: Tx,
   user: { tenantId: string; userId: string },

@@ -125,7 +125,7 @@ export async function settleInTransaction(
 
 /** The details of a failed login that the ledger records. */
 export interface FailedLogin {
-  /** The name of the account; `UNKNOWN_USER` if the account does not exist. */
+  /** The name of the account; `UNKNOWN_USER` (login.ts) if the account does not exist. */
   userName: string;
   userId: string | null;
   reason: string;

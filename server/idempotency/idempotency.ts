@@ -30,8 +30,8 @@ const idempotencyKeyOf = ({ headers }: FastifyRequest): string | undefined => {
 /**
  * Returns the Idempotency-Key of a request with a fingerprint of its content; undefined if it has no key. The fingerprint
  * contains passwords only as a slow hash, because a fast one in the table would make them easy to guess: one hash for all of
- * them together, so that the cost does not grow with their number. Check the caller's permission before you call it
- * (`needsSlowHash`).
+ * them together, so that the cost does not grow with their number. For a request that needs this hash (`needsSlowHash`), check
+ * the caller's permission first.
  */
 export async function keyedRequestOf(
   request: FastifyRequest,

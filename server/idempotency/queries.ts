@@ -6,7 +6,7 @@ export interface KeyedRequest {
   fingerprint: Buffer;
 }
 
-/** The user or the API key that sent the key. */
+/** The user or the API key that sent the Idempotency-Key. */
 export type KeyOwner = { tenantId: string } & (
   | { userId: string; keyId?: undefined }
   | { userId?: undefined; keyId: string }
