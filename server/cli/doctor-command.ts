@@ -112,7 +112,7 @@ export function checkDisk(folder: string, { bavail, blocks, bsize } = fs.statfsS
   return problem(
     'disk',
     found,
-    'Free some space or enlarge the disk: when it is full, PostgreSQL stops. BANYAN_LEDGER_DAYS limits the ledger.',
+    'Free some space or enlarge the disk: when it is full, PostgreSQL stops. BANYAN_LEDGER_DAYS moves old changes to an archive, which you can empty.',
   );
 }
 
@@ -127,6 +127,7 @@ async function* checkDatabase(db: Database, config: Config): AsyncGenerator<Find
   yield await attempt('connections', 'the settings of connections are in effect', () =>
     db.use((sql) => assertSettings(sql, config.timeZone, defaultConnectionTiming)),
   );
+  // Allow three more: for the tables' owner, background jobs, and checks whether the server is alive (db/liveness.ts).
   const needed = config.workers * CONNECTIONS_PER_PROCESS + 3;
   if (needed > facts.maxConnections)
     yield problem(

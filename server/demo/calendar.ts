@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const OPENING_HOUR_UTC = 1;
 const OFFICE_HOURS = 9;
 
-/** Times of the past year, counted in days before now. */
+/** Times, counted in days before now, and dates, counted in days after today. */
 export class Calendar {
   private readonly now: number;
   private readonly random: Random;
@@ -16,7 +16,7 @@ export class Calendar {
     this.random = random;
   }
 
-  /** Returns a time in office hours of that day, or of the workday before it. */
+  /** Returns a time in office hours of that day or, if it is at a weekend, of the Friday before. */
   workingTime(daysAgo: number): Date {
     const day = new Date(this.now - daysAgo * DAY_MS);
     day.setUTCHours(OPENING_HOUR_UTC, 0, 0, 0);

@@ -20,7 +20,10 @@ const MONTHLY_MESSAGES = 2_000;
 export const lastDayOf = ({ disabled, endsInDays }: Company): number =>
   disabled ? DISABLED_DAYS_AGO : Math.max(0, -(endsInDays ?? 0));
 
-/** Returns the events that create a tenant, renew its service and raise its quotas. The administrator of 000000 does that. */
+/**
+ * Returns the events that create a tenant, renew its service, raise its quotas and disable it. The administrator of 000000 does
+ * that.
+ */
 export function tenantEvents(
   installation: Installation,
   plan: Company,
