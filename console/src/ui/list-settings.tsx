@@ -4,7 +4,7 @@ import { defineTexts, useTexts } from '../language.ts';
 import { createPersistedStore, useStore } from '../store.ts';
 
 const listTexts = defineTexts({
-  zh: { density: '行高', large: '宽松', middle: '适中', small: '紧凑' },
+  zh: { density: '行高', large: '宽松', middle: '中等', small: '紧凑' },
   en: { density: 'Row height', large: 'Spacious', middle: 'Default', small: 'Compact' },
 });
 
@@ -42,7 +42,7 @@ interface Props {
   className?: string;
 }
 
-/** The pages of a list. Another page starts at the top, and another page size at the first page. */
+/** The pages of a list. Selecting a page scrolls to the top, and a new page size leads to the first page. */
 export function ListPagination({ page, total, onChange, isPhone = false, showTotal, className }: Props) {
   const pageSize = usePageSize();
   return (
