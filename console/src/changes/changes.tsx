@@ -79,7 +79,7 @@ function List({ params, setParams }: Props) {
     initialPageParam: '',
     getNextPageParam: ({ data: { next } }) => next ?? undefined,
     staleTime: 0,
-    // The stream has no logins, keys or webhooks, and nothing about departments and users of tenants below.
+    // The stream has no logins, keys or webhooks, and nothing about departments, users and quotas of tenants below.
     refetchInterval: ({ state }) => live && (state.data?.pages.length ?? 0) <= MAX_POLLED_PAGES && POLL_MS,
   });
   if (error && !data) {

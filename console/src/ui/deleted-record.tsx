@@ -41,7 +41,7 @@ export function DeletedRecord({ resource, id, tenantId, error, onRetry, children
     latest: true,
     below: false,
     limit: 1,
-    // The ledger of the user's own tenant has copies of the changes to tenants below.
+    // For a deleted tenant, no `tenantId` is given: the ledgers of its ancestors have the changes of its record.
     ...(tenantId && tenantId !== ownTenantId ? { tenantId } : {}),
   };
   const enabled = useIsAdministrator() && isMissing;

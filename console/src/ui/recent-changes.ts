@@ -3,7 +3,7 @@ import { createStore, useStore } from '../store.ts';
 /** The names of the users who have changed records in the last seconds, by record. Screens mark these records. */
 const recentChanges = createStore<ReadonlyMap<string, string>>(new Map());
 
-/** What removes each mark: a further change of the record starts its time again. */
+/** The timers that remove the marks. A further change of a record restarts its timer. */
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
 const MARKED_MS = 5000;

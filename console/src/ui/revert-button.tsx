@@ -17,8 +17,8 @@ const REVERTIBLE = ['department', 'user', 'tenant'];
 const DELETED_BY_REVERT = ['created', 'restored'];
 
 /**
- * The service rejects these with CHANGE_IRREVERSIBLE: changes of passwords, and moves of tenants into or out of the subtree, which
- * have only one of `before` and `after`.
+ * The service rejects these with CHANGE_IRREVERSIBLE: changes of passwords, and moves of tenants into or out of the subtree of the
+ * tenant whose ledger has the change. Such a move has only one of `before` and `after`.
  */
 const isIrreversible = ({ action, before, after }: AuditEntry) =>
   action === 'password changed' || (action === 'moved' && !(before && after));

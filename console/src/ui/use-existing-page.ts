@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 interface Options {
   page: number;
   pageSize: number;
-  /** The length of the list; undefined while it is being read: a cached page may have the length of a moment ago. */
+  /** The length of the list; undefined while the list is being read, because the length in the cache may be outdated. */
   total: number | undefined;
   onChange: (page: number) => void;
 }

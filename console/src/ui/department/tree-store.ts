@@ -248,8 +248,8 @@ export function keepExpanded(tree: TreeStore): number[] {
 
 /**
  * Returns the loaded lists of children in which changes of departments show: those of the departments, and those of all their
- * ancestors, whose rows count the users below them. If the ancestors cannot be read, discards the lists of collapsed departments
- * and returns all others.
+ * ancestors, whose rows count the users below them. If the ancestors cannot be read with one request, discards the lists of
+ * collapsed departments and returns all others.
  */
 export async function findAffected(tree: TreeStore, departments: ReadonlySet<number>): Promise<number[]> {
   const listed = new Set([ROOT_ID]);
