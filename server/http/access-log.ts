@@ -12,8 +12,8 @@ export interface Output {
 }
 
 /**
- * Collects the lines of one turn of the event loop and writes them together, in chunks of at most `MAX_WRITE`. The logger's own
- * stream would block the process indefinitely when the terminal is closed.
+ * Collects the lines of one turn of the event loop and writes them together, in chunks of at most `MAX_WRITE` characters; a longer
+ * line is a chunk of its own. The logger's own stream would block the process indefinitely when the terminal is closed.
  */
 export function standardOutput(): Output {
   let lines: string[] = [];

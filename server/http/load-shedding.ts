@@ -14,8 +14,8 @@ const INTERVAL_MS = 100;
 const LIMIT_INTERVALS = 5;
 /**
  * Rejecting costs time too, and many clients may send at the same moment. So an interval allows one rejection for every four
- * requests that were completed in the previous one, and at least 50. Further rejections wait for a later interval. Many
- * clients send the next request as soon as one is rejected, so no rejection is sent earlier, however many wait.
+ * requests that were completed in the previous one, and at least 50. Further rejections wait for a later interval. However many
+ * wait, an interval allows no more of them: many clients send the next request as soon as one is rejected.
  */
 const REJECTIONS = { perCompleted: 0.25, minPerInterval: 50 };
 

@@ -8,8 +8,9 @@ const MERGED_BYTES = 2_048;
  * bytes of memory: a body of a megabyte that is sent byte by byte would take more than a hundred megabytes.
  */
 export class MergingRequest extends IncomingMessage {
-  /** A short chunk that has not been passed on; with `used`, a buffer into which several were merged. */
+  /** A short chunk that has not been passed on or, if `used` is above 0, the buffer into which several were merged. */
   private held: Buffer | undefined = undefined;
+  /** How many bytes of that buffer are filled. */
   private used = 0;
 
   /** Node calls this with each chunk, and with null at the end of the body. */

@@ -162,9 +162,7 @@ const successName = ({ headers = {}, content = {} }: Generated): string | undefi
   const isDone = text.includes('"data":{"type":"null"}');
   const schemas = [...text.matchAll(/schemas\/(?!Ok")(\w+)"/g)].map(([, name]) => name as string);
   if (!isDone && schemas.length === 0) return undefined;
-  // Every write may be replayed.
-  const named = Object.keys(headers).filter((name) => name !== 'Idempotent-Replayed');
-  return [isDone ? 'Done' : 'Ok', ...schemas, ...named].join('').replaceAll('-', '');
+  return [isDone ? 'Done' : 'Ok', ...schemas, ...Object.keys(headers)].join('').replaceAll('-', '');
 };
 
 /** Names an error of the operations that the OAuth standards describe (server/oauth). */

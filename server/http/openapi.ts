@@ -25,7 +25,10 @@ interface ResponseOptions {
   etag?: boolean;
   /** The response may set or clear the session cookie. */
   cookie?: boolean;
-  /** An operation that writes accepts an Idempotency-Key; a `conditional` one accepts If-Match too. */
+  /**
+   * Set for operations that write. A `conditional` one accepts If-Match, and so has the error CHANGED_MEANWHILE; `unconditional`
+   * adds nothing. The request headers are declared with the route (etag.ts).
+   */
   writes?: 'unconditional' | 'conditional';
 }
 

@@ -15,7 +15,7 @@ const RECORD_OVERHEAD = 5_000;
 /** The number of bytes that a value needs in a response. */
 export const responseBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** How many rows one round trip fetches; each may be as large as a megabyte. */
+/** How many rows one round trip fetches; each may be larger than a megabyte. */
 const FETCH_SIZE = 8;
 
 /**

@@ -1,7 +1,7 @@
 import { createCache } from '../cache.ts';
 import type { FairShares, Member } from './fair-shares.ts';
 
-/** Returns the top-level ancestor of each tenant. */
+/** Returns the top-level tenant of each tenant: its ancestor directly below 000000, or the tenant itself. */
 export type TopLevelTenantFinder = (tenantIds: string[]) => Promise<Map<string, string>>;
 
 /** The group of all callers without a token. Its members are their addresses. */
