@@ -12,7 +12,7 @@ import type { AuditFilter } from './schema.ts';
 import { assertCanActInDescendants } from './subtree-feed.ts';
 import { allowDescendantLedgers } from './subtree-queries.ts';
 
-/** Of how many descendants one request reads the ledgers. */
+/** The maximum number of descendants whose ledgers one request reads. */
 const MAX_DESCENDANTS = 1_000;
 
 export async function listChanges(tx: Tx, resources: LedgerResources, caller: Caller, filter: AuditFilter) {

@@ -93,8 +93,8 @@ async function subtreeChangesUpTo(tx: Tx, subtree: string, last: number, { after
   let rows: (ChangeRow & { seq: number })[] = [];
   let next = after;
   if (next >= last) return { rows, next };
-  // Read the tenants only once `last` has been read, in case each statement has its own snapshot: a tenant that has joined the
-  // subtree by now may have changes before that position.
+  // Read the tenants after `last`, in case each statement has its own snapshot: a tenant that joins the subtree between the two
+  // statements may have changes up to that position, and the page must not skip them.
   const tenants = { root: subtree, tenantIds: await readSubtreeCodes(tx, subtree, MAX_TENANTS) };
   await allowDescendantLedgers(tx);
   await forceIndexScans(tx);
