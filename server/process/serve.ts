@@ -15,7 +15,7 @@ export interface ProcessOptions extends Pick<AppOptions, 'timing' | 'passwordCos
   backupTiming?: BackupTiming;
 }
 
-/** A listening server: this process, or one that passes connections to workers. */
+/** A listening server, which processes requests itself or passes its connections to workers. */
 export interface RunningServer {
   port: number;
   /** The metrics port, if there is a separate one. */

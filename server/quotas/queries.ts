@@ -7,8 +7,8 @@ export type Now = Date | undefined;
 const timeOf = (tx: Tx, now: Now) => tx`${now?.toISOString() ?? null}::text::timestamptz`;
 
 /**
- * The time at which `used` is reset to 0, for a row `s` of quota_state(). It is truncated, because a day without a midnight
- * starts at 01:00, but the next one at 00:00.
+ * The time at which `used` is reset to 0, for a row `s` of quota_state(). It is truncated, because a day on which the clocks skip
+ * midnight starts at 01:00, but the day after it starts at 00:00.
  */
 const resetTime = (tx: Tx) => tx`case when s.period <> 'none' then
   to_char(date_trunc(s.period, s.period_start + ('1 ' || s.period)::interval), 'YYYY-MM-DD HH24:MI:SS') end`;

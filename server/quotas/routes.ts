@@ -187,7 +187,7 @@ export function quotaRoutes(app: App, deps: Dependencies, setTotal: SetTotal): v
         ...shared,
         operationId: 'refundUse',
         summary: 'Refund a use',
-        description: 'A use of an earlier period stays counted in that period.',
+        description: 'Counters that have started a new period since the use do not change.',
         headers: writeHeaders,
         params: UsePath,
         querystring: TenantQuery,

@@ -53,7 +53,7 @@ export const ruoyiLogin = (deps: AuthDependencies): LoginHooks => ({
 });
 
 /**
- * Whether a logout comes from a RuoYi front end. It forgets its token only when the logout succeeds, so one whose session has
- * ended already would never show the login page again.
+ * Whether a logout comes from a RuoYi front end. It forgets its token only when the logout succeeds. If the logout failed because
+ * the session has ended already, the front end would never show the login page again.
  */
 export const isRuoyiLogout = ({ headers }: FastifyRequest): boolean => headers.clientid !== undefined;

@@ -129,7 +129,10 @@ export const ChangedTenant = Type.Object({ id: TenantId, ...tenantFields });
 export type TenantFields = Omit<Static<typeof ChangedTenant>, 'id'>;
 export const TenantStatus = Type.Object({ id: TenantId, status: Status });
 
-/** What RuoYi stores and Banyan does not. `sex` 2 is "unknown", which reads return. */
+/**
+ * What RuoYi stores and Banyan does not, each with the values that are accepted because nothing is lost. `sex` 2 is "unknown",
+ * which reads return.
+ */
 const notStored: Record<string, readonly unknown[]> = {
   deptCategory: [''],
   roleId: [''],

@@ -11,7 +11,7 @@ import {
 } from './sheet.ts';
 import { cleanName } from './text.ts';
 
-/** Rows above the header, and the header itself. */
+/** How many rows are allowed in addition to `MAX_ROWS`: those above the header, and the header itself. */
 const MAX_HEADER_ROWS = 20;
 /** How many more characters an unsupported cell takes in a message than a text cell. */
 const UNSUPPORTED_SIZE = 32;

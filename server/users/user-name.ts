@@ -3,7 +3,7 @@ import { apiError } from '../http/errors.ts';
 import { invalid } from '../http/validation.ts';
 import { isPrecisUsername } from './precis.ts';
 
-/** The names under which the service itself writes to the ledger, and names that readers could take for the absence of a user. */
+/** The names under which the service itself writes to the ledger, and names that readers could take for nobody or for everybody. */
 const RESERVED = [
   ...['banyan', '榕树', 'system', '系统', 'operator', 'service', 'anonymous', 'unknown', 'everyone', 'everybody'],
   ...['null', 'undefined', 'none'],
