@@ -16,7 +16,7 @@ const number = (text: Column<Tenant>): Column<Tenant> => ({ ...text, isNumber: t
 const QUOTA_HEADERS: Record<(typeof QUOTAS)[number], [string, string]> = {
   enterpriseQuery: ['企业查询', 'Enterprise queries'],
   annualReportQuery: ['年报查询', 'Annual report queries'],
-  chainReport: ['产业链报告', 'Industry chain reports'],
+  chainReport: ['供应链报告', 'Supply chain reports'],
   businessReport: ['经营分析报告', 'Business analysis reports'],
   riskReport: ['风险评估表', 'Risk assessments'],
   merchant: ['客商管理', 'Customers and suppliers'],

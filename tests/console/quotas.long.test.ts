@@ -86,7 +86,7 @@ test('an administrator of the parent tenant adds a quota and changes totals, als
   assert.equal((await parent.get(`/system/tenant-api/${company.id}`)).data.quotaBo.annualReportQuery, 40);
   await expectAccessibleInLongRun(page);
   await visit(page, `/tenants/${parent.id}`);
-  await rowOf('产业链报告').waitFor();
+  await rowOf('供应链报告').waitFor();
   assert.equal(
     await page.getByRole('button', { name: /添加配额|调整总量/ }).count(),
     0,

@@ -183,7 +183,7 @@ test('an export of tenants has the documented fields, and ids beyond 2^53 are ex
     ...{ 'Internal ID': below, 'Tenant code': data.tenantId, 'Tenant name': '分公司', 'Parent tenant': above.tenantId },
     ...{ Company: '公司', 'Contact person': '李四', 'Contact phone': '021-5555', Status: 'Disabled', 'User limit': 5 },
     ...{ 'Start date': '2026-01-01', 'End date': '2030-12-31', Menus: '1, 2', 'Enterprise queries': 0 },
-    ...{ 'Annual report queries': 0, 'Industry chain reports': 0, 'Business analysis reports': 0 },
+    ...{ 'Annual report queries': 0, 'Supply chain reports': 0, 'Business analysis reports': 0 },
     ...{ 'Risk assessments': 7, 'Customers and suppliers': 0 },
     // A cell of an xlsx file has at most 32,767 characters.
     ...{ 'Admission model': `${long.slice(0, 32_766)}…`, 'Scoring model': null, 'Credit line model': null },
