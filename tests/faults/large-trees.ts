@@ -11,12 +11,13 @@ import { waitFor } from '../support/wait.ts';
 
 /** Starts a service with three tenants whose trees are streamed, because they have more than 10,000 departments. */
 export async function startWithLargeTrees() {
+  const service = await startService();
   const treeResponses: UnreadResponse[] = [];
-  // Registered before the service starts, because closing it waits for open responses, which a failed test may have left.
+  // Closing the service waits for open responses, which a failed test may have left. Cleanups run in reverse order: this one is
+  // registered after the service has started, so that it runs before the service is closed.
   after(() => {
     for (const { response } of treeResponses) response.destroy();
   });
-  const service = await startService();
   const { superuser } = service;
   // No test here searches or sorts, and indexing the long names takes most of the time of inserting them.
   await dropSearchIndexes(superuser);
