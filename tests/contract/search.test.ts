@@ -65,7 +65,7 @@ describe('sort', () => {
     createTime: [0, 1, 2, 3, 4, 5, 6],
     updateTime: [1, 2, 4, 5, 6, 0, 3],
   };
-  for (const [sort, order] of Object.entries(expected)) {
+  for (const [offset, [sort, order]] of Object.entries(expected).entries()) {
     for (const [direction, at] of [
       [sort, order],
       [`-${sort}`, order.toReversed()],
@@ -73,7 +73,7 @@ describe('sort', () => {
       test(`sort=${direction} orders pages by number and by cursor`, async () => {
         const sorted = at.map((n) => Number(ids[n]));
         assert.deepEqual(idsOf((await list({ parentId, sort: direction })).rows), sorted);
-        for (const size of sample([1, 2, 3, 6, 7, 500], 3, order.indexOf(0))) {
+        for (const size of sample([1, 2, 3, 6, 7, 500], 3, offset)) {
           assert.deepEqual(idsOf(await readPages({ parentId, sort: direction }, size)), sorted, `pages of ${size}`);
         }
       });
