@@ -9,7 +9,7 @@ export const expectFits = ({ text, status }: ApiResponse) => {
   assert.ok(Buffer.byteLength(text) <= LIMIT, `${Buffer.byteLength(text)} bytes`);
 };
 
-/** Reads all pages and returns their rows. */
+/** Reads all pages and returns their rows. They have the type `never`, so that a test can read any field of them. */
 export async function readAll(
   read: (cursor: string) => Promise<ApiResponse>,
 ): Promise<{ rows: never[]; pages: number }> {

@@ -14,7 +14,7 @@ const createTenant = (body: Record<string, unknown> = {}) => root.create(TENANTS
 describe('Main fields', () => {
   test('id is a numeric string that stays exact above 2^53', async () => {
     const ids = [await createTenant(), await createTenant()];
-    // One of two consecutive ids is odd, and a double cannot represent an odd number of that size.
+    // The lowest bits of an id are a counter, so one of the two is odd, and a double cannot represent an odd number of that size.
     const id = ids.find((each) => BigInt(each) % 2n === 1n) as string;
     assert.match(id, /^\d{17,19}$/);
     assert.notEqual(BigInt(Number(id)), BigInt(id));

@@ -56,7 +56,8 @@ async function sendAtOnce<A extends Pick<ApiResponse, 'status' | 'headers'>>(
   return { counts: tally.counts, rejected };
 }
 
-const startFreshNode = async (): Promise<Client> => (await startNode(database, lowLimit)).as(admin);
+/** Starts a node with the lower limit. Returns a client that calls it. */
+const callerOfFreshNode = async (): Promise<Client> => (await startNode(database, lowLimit)).as(admin);
 
 test('200 of 600 requests sent at once are queued, and 400 are rejected before the first of these completes', async () => {
   const caller = (await startNode(database)).as(admin);
@@ -65,7 +66,7 @@ test('200 of 600 requests sent at once are queued, and 400 are rejected before t
 });
 
 test('clients that retry as soon as they are rejected are all served in the end', async () => {
-  const caller = await startFreshNode();
+  const caller = await callerOfFreshNode();
   const clients = scale(30, 1_500);
   const counts = new Tally();
   /** Retries until the request is served. Any response other than a 200, or a 503 with Retry-After, fails the test. */
@@ -160,7 +161,7 @@ test('rejected writes are not executed, and acknowledged writes are', async () =
 });
 
 test('a load-shedding error has the requested language and format, and the request id', async () => {
-  const caller = await startFreshNode();
+  const caller = await callerOfFreshNode();
   const headers = { accept: 'application/problem+json', 'accept-language': 'en', 'x-request-id': 'test-request' };
   const { rejected } = await sendAtOnce(
     LIMIT + 1,

@@ -11,7 +11,7 @@ import { withDefects } from './ruoyi-defects.ts';
 
 /** Runs npm run import-ruoyi on generated data. */
 
-/** RuoYi's own cost is 10. */
+/** The hash of the password of all users. RuoYi itself uses a cost of 10. */
 export const hash = await ruoyiHash(RUOYI_PASSWORD, scale(4, 10));
 
 export async function createPostgres(): Promise<RuoyiDatabase> {

@@ -124,6 +124,7 @@ export const actingCalls: ActingCall[] = [
   },
   {
     operation: `DELETE ${people}/{id}/sessions`,
+    // The user has never logged in, so no session ends and the ledger records nothing.
     call: (client, query, { user }) => client.delete(`${people}/${user}/sessions?${query}`),
     unrecorded: true,
   },

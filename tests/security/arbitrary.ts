@@ -64,7 +64,7 @@ const hostileText = fc.oneof(
 );
 const hostile = fc.oneof(hostileText, fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3 }));
 
-/** Ids of existing records, so that not every request ends in a 404, and times at which they existed. */
+/** Ids of existing records, so that not every request ends in a 404, and times before and after most of them were created. */
 export type Ids = Record<
   'dept' | 'user' | 'tenant' | 'code' | 'key' | 'session' | 'source' | 'externalId' | 'time',
   string[]

@@ -62,6 +62,7 @@ test('clients that read nothing take no request slots', async () => {
   const node = await startNode(database, { limits: { requests: { min: 4, max: 4 }, pipelined: 100_000 } });
   const open = watchSockets(node.app.server);
   const clients = scale(5, 260);
+  // Behind the unread responses of the first eight, a thousand further requests wait. Those must take no slots either.
   for (let n = 0; n < clients; n++) sendUnread(node.base, large + get('/version').repeat(n < 8 ? 1_000 : 0));
   await waitFor('no client reads', () => [...open].filter((socket) => socket.writableLength > 0).length === clients);
   for (let n = 0; n < 20; n++) {

@@ -23,6 +23,7 @@ test('at each level of the tree a subtree leaves slots for its siblings', () => 
   assert.ok(ofOneTenant >= 20, `${ofOneTenant}`);
   let ofSubtree = 1 + ofOneTenant;
   for (let n = 0; n < 50; n++) ofSubtree += takeAll('a', `a${n + 2}`, 'x');
+  // Two thirds of 128.
   assert.ok(ofSubtree <= 86, `${ofSubtree} slots of one subtree`);
   assert.ok(slots.fullSubtrees().length > 0);
   for (const code of ['b', 'c', 'd']) assert.ok(takeAll(code) > 0, code);
