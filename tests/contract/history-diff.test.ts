@@ -104,15 +104,15 @@ test('a diff requires a valid period and at most 10,000 changed departments', as
   await insert(1, 1);
   const afterFirst = await databaseTime(service);
   await insert(2, 10_001);
-  const outcomeOf = async (query: string) => {
+  const errorOf = async (query: string) => {
     const { status, data } = await admin.get(`${DEPTS}/diff?${query}`);
     return [status, data.reason, data.field ?? data.limit];
   };
-  assert.deepEqual(await outcomeOf(''), [400, 'FIELD_REQUIRED', 'from']);
-  assert.deepEqual(await outcomeOf(`from=${from}&to=2020-01-01`), [400, 'INVALID_FIELD', 'to']);
-  assert.deepEqual(await outcomeOf(`from=${from}&to=2199-01-01`), [400, 'INVALID_FIELD', 'to']);
-  assert.deepEqual(await outcomeOf('from=2199-01-01'), [400, 'INVALID_FIELD', 'from']);
-  assert.deepEqual(await outcomeOf(`from=${from}`), [400, 'DIFF_TOO_LARGE', 10_000]);
+  assert.deepEqual(await errorOf(''), [400, 'FIELD_REQUIRED', 'from']);
+  assert.deepEqual(await errorOf(`from=${from}&to=2020-01-01`), [400, 'INVALID_FIELD', 'to']);
+  assert.deepEqual(await errorOf(`from=${from}&to=2199-01-01`), [400, 'INVALID_FIELD', 'to']);
+  assert.deepEqual(await errorOf('from=2199-01-01'), [400, 'INVALID_FIELD', 'from']);
+  assert.deepEqual(await errorOf(`from=${from}`), [400, 'DIFF_TOO_LARGE', 10_000]);
   const { data } = await admin.get(`${DEPTS}/diff?from=${afterFirst}`);
   assert.equal(data.created.length, 10_000);
 });

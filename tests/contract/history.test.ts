@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEPTS, databaseTime, TENANTS, USERS } from '../support/expect.ts';
+import { DEPTS, databaseTime, outcomeOf, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
 const service = await startService();
 // Some tests write with SQL. The time zone of that session must not matter: the ledger stores times in UTC.
 await service.superuser`set time zone 'Asia/Shanghai'`;
 
-const outcomeOf = ({ status, data }: { status: number; data: { reason?: string } }) =>
-  `${status} ${data?.reason ?? ''}`;
 const ids = (rows: { deptId: number }[]) => rows.map(({ deptId }) => String(deptId));
 
 test('asOf shows the fields of a department at that time, and its ancestors before and after a move above it', async () => {

@@ -2,13 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import * as oauth from 'oauth4webapi';
+import { outcomeOf } from '../support/expect.ts';
 import { basic, createKey, postForm } from '../support/oauth.ts';
 import { assertDocumented, operationsOf, readDocument } from '../support/openapi.ts';
 import { type ApiResponse, Client, shareService, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** POST /auth/token with the grant client_credentials: with oauth4webapi (a third-party client) and by hand. */
+/**
+ * POST /auth/token: the grant client_credentials, with oauth4webapi (a third-party client) and by hand, and the grant
+ * refresh_token, with oauth4webapi.
+ */
 
 const service = await shareService();
 const admin = await service.createTenant();
@@ -31,7 +35,6 @@ const token = async (sent: Record<string, string>, headers?: Record<string, stri
   return response;
 };
 const errorOf = ({ status, text }: ApiResponse) => `${status} ${JSON.parse(text).error}`;
-const outcomeOf = ({ status, data }: ApiResponse) => `${status} ${data?.reason ?? ''}`.trim();
 
 for (const [method, authenticate] of [
   ['client_secret_basic', oauth.ClientSecretBasic],
@@ -53,7 +56,7 @@ for (const [method, authenticate] of [
     assert.deepEqual([issued.token_type, issued.expires_in, issued.scope], ['bearer', 1800, 'dept:read']);
     assert.equal(issued.refresh_token, undefined);
     const program = new Client(service.base, issued.access_token);
-    assert.equal(outcomeOf(await program.get(`${DEPTS}/list`)), '200');
+    assert.equal(outcomeOf(await program.get(`${DEPTS}/list`)), '200 OK');
     assert.equal(outcomeOf(await program.get('/system/user-api/list')), '403 NOT_ALLOWED', 'not in the scope');
     assert.equal(outcomeOf(await program.get('/auth/me')), '403 USERS_ONLY');
   });
@@ -172,7 +175,7 @@ for (const { what, act, expected } of cases) {
     const { keyId, key } = await createKey(admin, settings);
     const { access_token } = JSON.parse((await token({}, basic(keyId, key))).text);
     const program = new Client(service.base, access_token);
-    assert.equal(outcomeOf(await program.get(`${DEPTS}/list`)), '200');
+    assert.equal(outcomeOf(await program.get(`${DEPTS}/list`)), '200 OK');
     const done = await act(keyId);
     assert.equal(done.code, 200, done.text);
     assert.equal(outcomeOf(await program.get(`${DEPTS}/list`)), expected);
