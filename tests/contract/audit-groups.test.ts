@@ -89,7 +89,7 @@ test('a grouped audit log counts a change of a tenant once, although its parent 
   }
 });
 
-test('action=deleted with latest=true lists the records that are deleted now: a restored one only after it is deleted again', async () => {
+test('action=deleted with latest=true lists the records that are deleted now, without those that were restored', async () => {
   const { admin, departments, users } = await deleteSubtree();
   const deleted = async (resource: string) =>
     (await list(admin, `resource=${resource}&action=deleted&latest=true`)).rows

@@ -27,7 +27,7 @@ const render = (nodes: Node[]): string =>
     })
     .join(' ');
 
-/** Creates a root with three levels below it, not in id order; one department is disabled and one deleted. */
+/** Creates a root with two levels below it, not in id order; one department is disabled. One on a third level is deleted. */
 async function createFamily(client: Client) {
   const root = await client.createDepartment({ deptName: '总部', leader: '张三', orderNum: 1 });
   const late = await client.createDepartment({ parentId: root, orderNum: 9 });

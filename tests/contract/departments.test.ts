@@ -167,7 +167,7 @@ const sibling = await service.createTenant();
 const childTenant = await service.createTenant({}, admin);
 
 describe('General rules', () => {
-  /** The basic operations, on a department of the tenant of `boss`. */
+  /** The basic operations, on a department of the tenant of `admin`. */
   const operations: [name: string, call: (client: Client) => Promise<ApiResponse>][] = [
     ['create', (client) => client.post(DEPTS, { parentId: id })],
     ['read', (client) => client.get(`${DEPTS}/${id}`)],

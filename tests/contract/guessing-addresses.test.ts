@@ -203,10 +203,10 @@ test('concurrent guesses on two nodes are counted together', async () => {
   const guess = (client: Client) =>
     client.post('/auth/login', { tenantId, username: 'boss', password: WRONG }, { from });
   const { guesses } = await service.superuser.begin(async (tx) => {
-    // Hold the counter so that both nodes compare the password before either failure is counted.
+    // Lock the counter until both nodes want to count their attempt, of which only one is still allowed.
     await tx`select from banyan.login_failures where tenant_id = ${tenantId} and address = ${from} for update`;
     const guesses = Promise.all([guess(service.anonymous), guess(node)]);
-    await waitFor('both guesses wait for the lock', async () => (await countLockWaits(service.owner)) === 2);
+    await waitFor('both guesses wait for a lock', async () => (await countLockWaits(service.owner)) === 2);
     return { guesses };
   });
   assert.deepEqual((await guesses).map(outcomeOf).sort(), [FAILED, LOCKED]);

@@ -17,7 +17,7 @@ async function createKey(body: Record<string, unknown> = {}, by: Client = admin)
   return { keyId: data.keyId as number, key: data.key as string, client: withKey(data.key) };
 }
 
-test('a key has the documented form, and its checksum is the CRC-32 of the characters before it', async () => {
+test('a key has the documented form, and its checksum is the CRC-32 of the 43 characters before it', async () => {
   const { key } = await createKey();
   assert.match(key, /^byk_[0-9A-Za-z]{49}$/);
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -185,7 +185,7 @@ test('a key has at most ten secrets, however often it is rotated', async () => {
   expectError(await client.get(`${DEPTS}/list`), 401, 'INVALID_KEY');
 });
 
-test('lastUsedTime and lastUsedAddress are updated at most once a minute, and do not change the ETag', async () => {
+test('lastUsedTime and lastUsedAddress are updated at most once a minute, and a use does not prevent an update with the earlier ETag', async () => {
   const { keyId, client } = await createKey();
   const { etag = '' } = (await admin.get(`${KEYS}/${keyId}`)).headers;
   await client.get(`${DEPTS}/list`);

@@ -48,7 +48,7 @@ test('a move is checked against the actual depth of the moved subtree, even afte
   const home = await createChain(admin, 2);
   const [subtree = '', below = ''] = await createChain(admin, 2);
   const leaf = await admin.createDepartment();
-  // Every move down raises the stored upper bound of the tree's depth; the tree itself stays as deep as it was.
+  // Every move down adds to the stored upper bound of the tree's depth, and no move up lowers it: the bound exceeds the depth.
   for (let n = 0; n < 6; n++) {
     expectOk(await move(admin, leaf, home[1] as string));
     expectOk(await move(admin, leaf, '0'));

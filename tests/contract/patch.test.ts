@@ -76,7 +76,7 @@ describe('A patch of a department', () => {
     expectError(await patch(off), 409, 'PARENT_DISABLED');
     for (const parent of [id, child]) expectError(await patch(parent), 409, 'DEPT_CYCLE');
     for (const parent of [foreign, '9007199254740993']) expectError(await patch(parent), 400, 'PARENT_NOT_FOUND');
-    // Every department has a parent: null is not the top level.
+    // `parentId` is never null: 0 is the top level.
     expectInvalid(await patch(null), 'parentId', 'FIELD_REQUIRED');
     expectOk(await patch(away));
     const { parentId, ancestors, leader } = await readDept(admin, id);

@@ -179,7 +179,7 @@ describe('PUT', () => {
     for (const quota of ['merchant', 'chainReport', 'pool'])
       expectError(await put(root, admin, quota, { total: 10, used: 8 }), 409, 'QUOTA_EXISTS', { quota });
     assert.deepEqual(await numbersOf(admin, 'merchant'), [10, 10, 0, 0]);
-    // What was used of the pool still counts when it is no longer shared.
+    // What was used of the pool still counts when it is no longer pooled.
     expectOk(await put(root, above, 'pool', { total: 10, pooled: false }));
     expectError(await put(root, admin, 'pool', { total: 10, used: 8 }), 409, 'QUOTA_EXISTS', { quota: 'pool' });
     expectOk(await put(root, admin, 'businessReport', { total: 10, used: 8 }));

@@ -254,7 +254,7 @@ test('every path is right after a subtree was moved while departments were creat
 });
 
 test('a transaction that hits a deadlock is retried from the beginning, also when its statements are pipelined', async () => {
-  // A separate service: the other tests of this file assert that their database has no deadlocks.
+  // A separate service: another test of this file asserts that its database has had no deadlocks.
   const { superuser, owner, ...node } = await startService();
   const admin = await node.createTenant();
   const { user } = (await admin.get('/auth/me')).data;

@@ -27,7 +27,7 @@ test('concurrent imports of the same file create its departments once', async ()
 test('an import returns no password for a user whom somebody else created meanwhile', async () => {
   const tenant = await service.createTenant();
   const file = csv([['用户名'], ['ann'], ['bob']]);
-  // The import has hashed its passwords and waits for the tenant's lock.
+  // Lock the tenant until the import has hashed its passwords and waits behind the creation of `bob`.
   const { importing } = await service.superuser.begin(async (tx) => {
     await tx`select from banyan.tenants where tenant_id = ${tenant.tenantId} for update`;
     const creating = tenant.post('/system/user-api', { userName: 'bob', password: PASSWORD });

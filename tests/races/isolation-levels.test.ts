@@ -8,7 +8,7 @@ import { isLong } from '../support/scale.ts';
 import { type ApiResponse, asTenant, type Client, type Service, startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-/** An administrator may have changed the default isolation level. The service states the level of each transaction. */
+/** A database administrator may have changed the default isolation level. The service states the level of each transaction. */
 
 const dept = '/system/dept-api';
 
