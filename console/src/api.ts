@@ -200,7 +200,7 @@ export const api = {
   deleteKey: (id: Id) => dataOf(client.deleteKey({ id })),
 
   listQuotas: ({ tenantId }: TenantScope = {}, signal?: Signal) => client.listQuotas({ tenantId }, { signal }),
-  /** The quotas of the tenants below. Those that run out first come first. */
+  /** The quotas in use of the tenants below. Those that run out first come first. */
   listQuotasBelow: (signal?: Signal) => client.listQuotasBelow({}, { signal }),
   putQuota: (quota: string, body: QuotaInput, { tenantId }: TenantScope) =>
     dataOf(client.putQuota({ quota, tenantId, body })),

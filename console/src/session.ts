@@ -111,8 +111,9 @@ const refreshToken = (rejectedToken: string | undefined) =>
   });
 
 /**
- * Runs one cookie request at a time across all tabs. The Web Locks API is missing on insecure origins: there, two tabs
- * that refresh at the same time can end each other's session, and the user has to log in again.
+ * Runs one cookie request at a time across all tabs. The Web Locks API is missing on insecure origins: there, tabs can refresh
+ * at the same time. The service accepts the previous cookie for 10 seconds; an older one ends the session, and the user has to
+ * log in again.
  */
 const withSessionLock = <T>(callback: () => Promise<T>): Promise<T> =>
   navigator.locks ? (navigator.locks.request('banyan.session', callback) as Promise<T>) : callback();

@@ -8,7 +8,7 @@ import { Card } from '../ui/card.tsx';
 import { DescriptionList } from '../ui/description-list.tsx';
 import { homeTexts } from './texts.ts';
 
-/** Shown to members instead of the administrators' figures. */
+/** Shown to members, who see neither the to-do list nor usage and recent changes. */
 export function MyProfile() {
   const t = useTexts(homeTexts);
   const { user, tenant } = useMe();

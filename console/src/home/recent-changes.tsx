@@ -12,8 +12,8 @@ const COUNT = 8;
 const RESOURCES = ['department', 'user', 'tenant'] as const;
 
 /**
- * Reads each kind of resource separately, because logins would crowd out everything else. The audit log of the current tenant is
- * enough: it also contains the changes of the records of its descendants.
+ * Reads each kind of resource separately, because logins would crowd out everything else. Only the ledger of the current tenant
+ * is searched, so departments and users of the tenants below are left out. It has copies of the changes to these tenants.
  */
 async function readRecentChanges(signal: AbortSignal) {
   const lists = await Promise.all(

@@ -10,7 +10,7 @@ import { homeTexts } from './texts.ts';
 
 const getName = ({ tenantName, tenantId }: { tenantName: string | null; tenantId: string }) => tenantName || tenantId;
 
-/** The tenants that need attention, each with the button for what has to be done. */
+/** The tenants that need attention. All but the user's own have a button for what has to be done. */
 export function ToDo({ endingSoon, full }: Pick<Overview, 'endingSoon' | 'full'>) {
   const t = useTexts(homeTexts);
   return (

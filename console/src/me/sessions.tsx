@@ -12,7 +12,7 @@ import { useDialogs } from '../ui/use-dialogs.ts';
 import { useNotify } from '../ui/use-notify.ts';
 import { meTexts } from './texts.ts';
 
-/** The sessions of the current user, each with a button to end it. */
+/** The sessions of the current user. All but the current one have a button that ends them. */
 export function Sessions() {
   const t = useTexts(meTexts);
   const dialogs = useDialogs();

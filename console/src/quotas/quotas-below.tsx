@@ -18,7 +18,7 @@ import { quotasTexts } from './texts.ts';
 
 const PAGE_SIZE = 20;
 
-/** The quotas of the tenants below, in the order of the service: those that run out first at the top. */
+/** The quotas in use of the tenants below, in the order of the service: those that run out first at the top. */
 export function QuotasBelow() {
   const t = useTexts(quotasTexts);
   const { data, error, refetch } = useQuery({

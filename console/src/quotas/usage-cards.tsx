@@ -19,7 +19,10 @@ interface Props {
   tenantId: string | undefined;
 }
 
-/** The curve of a quota by day, and beside it the sums over the same time by user, key, subject or department. */
+/**
+ * The curve of a quota by day, and beside it the sums over the same time by user, key, subject or department; those of a pool
+ * also by tenant.
+ */
 export function UsageCards({ quota, tenantId }: Props) {
   const t = useTexts(usageChartTexts);
   const [params, update] = useUrlParams();

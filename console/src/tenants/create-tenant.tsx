@@ -58,7 +58,7 @@ export function CreateTenant() {
     wantsAdministrator: true,
     password: generatePassword(),
   }));
-  // A generated password is known to the operator, so the administrator must replace it.
+  // The administrator must replace a generated password at the first login. One that the operator typed in may stay.
   const generatedPassword = useRef(initialValues.password);
   const [openSections, setOpenSections] = useState<ReadonlySet<Section>>(new Set());
   const toggle = (section: Section, open: boolean) =>

@@ -18,7 +18,7 @@ import { QuotaCard } from './quota-card.tsx';
 import { UsersOfLimit } from './tenant-table.tsx';
 import { tenantsTexts } from './texts.ts';
 
-/** All fields of a tenant. */
+/** The fields of a tenant other than its service period, with its quotas and child tenants. */
 export function DetailCards({ tenant }: { tenant: Tenant }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);
