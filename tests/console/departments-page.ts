@@ -111,7 +111,7 @@ export async function createCompany(service: Service) {
   return { admin, ...ids };
 }
 
-/** 研发部 has one member of its own and two in 后端组, one of whom also belongs to 市场部. */
+/** Creates the company of `createCompany` with three users: one in 研发部 and two in 后端组, one of whom also belongs to 市场部. */
 export async function createMembers(service: Service) {
   const company = await createCompany(service);
   const { admin, research, back, market } = company;

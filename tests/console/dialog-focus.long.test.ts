@@ -79,7 +79,7 @@ test('the dialog of a user who no longer exists has a title without a name', asy
   await expectFocus('恢复');
 });
 
-test('a dialog that deletes opens with the focus on the button that cancels, and its next step has the focus too', async () => {
+test('a dialog that deletes or reverts opens with the focus on the button that cancels; the next dialog has it on its first choice', async () => {
   const full = await admin.createDepartment({ deptName: '销售部', parentId: top });
   await admin.createUser({ userName: 'ju', nickName: '菊', deptId: full });
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${full}`);

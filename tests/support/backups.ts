@@ -22,7 +22,7 @@ export async function runTool(name: 'backup' | 'restore', dataDir: string, args:
 
 const COMMANDS = { backup: runBackup, restore: runRestore };
 
-/** The same in this process, because starting Node.js is slow. The signal interrupts the command. */
+/** Does what `runTool` does, but in this process, because starting Node.js is slow. The signal interrupts the command. */
 export async function callTool(
   name: 'backup' | 'restore',
   dataDir: string,
