@@ -136,11 +136,10 @@ export async function searchDepartments(
   const best = await rankRows(
     query,
     names.rows(),
-    (row) => ({
-      ...row,
-      rankOwn: (word) => names.rank(row, word),
-      ...(words.length > 1 ? { isBelow: (word: Word) => names.isBelow(row, word) } : {}),
-    }),
+    {
+      rankOwn: (row, word) => names.rank(row, word),
+      ...(words.length > 1 ? { isBelow: (row: DeptRow, word: Word) => names.isBelow(row, word) } : {}),
+    },
     limit,
   );
   await names.readAncestors(best.map(({ row }) => row));

@@ -48,14 +48,12 @@ async function searchTenants(
   const rows = await readTenants(tx, caller.tenantId, [...ids], code);
   const best = await rankRows(
     query,
-    rows.filter((row) => canSeeTenant(caller, row.tenantId)),
-    (row) => ({
-      ...row,
-      id: row.tenantId === query.text ? (query.id ?? row.id) : row.id,
-      name: nameOf(row),
-      rankOwn: (word) => rankTenant(dictionary, row, word),
-      isBelow: (word: Word) => row.path.some((name) => rankName(dictionary, name, word.text) !== undefined),
-    }),
+    rows.filter((row) => canSeeTenant(caller, row.tenantId)).map((row) => ({ ...row, name: nameOf(row) })),
+    {
+      hasCode: (row) => row.tenantId === query.text,
+      rankOwn: (row, word) => rankTenant(dictionary, row, word),
+      isBelow: (row, word) => row.path.some((name) => rankName(dictionary, name, word.text) !== undefined),
+    },
     limit,
   );
   return best.map(({ row, rank }) => ({

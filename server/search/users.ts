@@ -24,17 +24,15 @@ export async function searchUsers(
     findUserByName(tx, tenantId, userKey(query.text)),
   ]);
   const ids = new Set([...(query.id === undefined ? [] : [query.id]), ...byKey, ...found]);
-  const rows = await readUsers(tx, tenantId, [...ids]);
+  const rows = (await readUsers(tx, tenantId, [...ids])).map((row) => ({ ...row, name: nameOf(row) }));
   if (words.length > 1) await readPaths(names, rows);
   const best = await rankRows(
     query,
     rows,
-    (row) => ({
-      ...row,
-      name: nameOf(row),
-      rankOwn: (word) => rankUser(dictionary, row, word),
-      ...(words.length > 1 ? { isBelow: (word: Word) => isInSubtree(names, row, word) } : {}),
-    }),
+    {
+      rankOwn: (row, word) => rankUser(dictionary, row, word),
+      ...(words.length > 1 ? { isBelow: (row: UserRow, word: Word) => isInSubtree(names, row, word) } : {}),
+    },
     limit,
   );
   await readPaths(
