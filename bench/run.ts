@@ -62,6 +62,11 @@ if (unknown.length > 0) {
   process.stderr.write(`Unknown measure: ${unknown.join(', ')}. Available: ${Object.keys(measures).join(', ')}.\n`);
   process.exit(2);
 }
+const rounds = Number(values.rounds);
+if (!Number.isInteger(rounds) || rounds < 1) {
+  process.stderr.write('--rounds must be a positive integer.\n');
+  process.exit(2);
+}
 const selected = Object.entries(measures).filter(([name]) => positionals.length === 0 || positionals.includes(name));
 const LARGE_COUNT = 1_000_000;
 /** Only a complete run is written to RESULTS.md. */
@@ -83,7 +88,7 @@ async function createContext(database: BenchDatabase, service: Process): Promise
     small: await fill(1_000_000, 1_000),
     large: await fill(2_000_000, LARGE_COUNT),
     writing: await fill(9_000_000, 1_000),
-    rounds: values.quick ? 1 : Math.max(3, Number(values.rounds)),
+    rounds: values.quick ? 1 : rounds,
     ms: values.quick ? 1_000 : 4_000,
     floods: values.floods?.split(','),
     progress: (message) => print(`  ${message} …`),

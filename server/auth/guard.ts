@@ -1,6 +1,5 @@
 import type { FastifySchema } from 'fastify';
 import type { App } from '../context.ts';
-import { trackedResponse } from '../http/load-shedding.ts';
 import { hasBody } from '../http/server.ts';
 import { type KeyReader, keyIn } from './api-keys.ts';
 import type { ApiKeyCredentials, VerifiedToken } from './credentials.ts';
@@ -39,7 +38,7 @@ export function requireToken(app: App, tokens: TokenReader, keys: KeyReader): vo
       const read: Promise<VerifiedToken | ApiKeyCredentials> =
         key === undefined ? tokens.read(authorization, request.ip) : keys.find(key, request.ip);
       read.then((token) => {
-        trackedResponse(reply).release();
+        loadShedder.takeBack(reply);
         request.token = token;
         admit();
       }, done);

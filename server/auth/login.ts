@@ -123,8 +123,9 @@ async function issueForPassword(
         ]);
         // A concurrent login may have replaced the outdated hash: the password has to be checked against the new one.
         if (needsRehash && current && current.passwordHash !== user.passwordHash) throw new HashReplacedError();
-        // A deleted tenant gives the same error as an unknown one.
-        if (tenantState === 'deleted' || current?.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
+        // A deleted tenant or user gives the same error as an unknown one.
+        const isDeleted = tenantState === 'deleted' || current?.delFlag !== '0';
+        if (isDeleted || current.passwordHash !== user.passwordHash) throw apiError('LOGIN_FAILED');
         assertActive({ ...current, tenantState });
         if (newHash) await deps.replaceHash(tx, { tenantId, userId, passwordHash: newHash });
         const refreshHash = hashSecret(secret);

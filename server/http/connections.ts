@@ -105,7 +105,8 @@ export class Connections {
   /** Runs `respond` once the requests that arrived before are answered: responses must be sent in order. */
   afterPending(socket: Socket, respond: () => void): void {
     const connection = this.open.get(socket);
-    if (connection?.current?.req.complete) connection.afterLast = respond;
+    const hasPending = connection && (connection.current?.req.complete || connection.waiting.length > 0);
+    if (hasPending) connection.afterLast = respond;
     else respond();
   }
 

@@ -72,6 +72,11 @@ export class LoadShedder {
     done();
   }
 
+  /** Takes the slot of a request back without counting the request as completed: it gets another one when its caller is known. */
+  takeBack(reply: FastifyReply): void {
+    if (trackedResponse(reply).release()) this.slots.released--;
+  }
+
   /** Fails if there is no room for a subscription: before the first read, which would cost more than the rejection. */
   async assertRoomForSubscription(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (this.subscriptions.hasRoomFor(this.memberOf(this.subscribers, request))) return;

@@ -12,11 +12,13 @@ export class TrackedResponse extends ServerResponse {
     this.held = held;
   }
 
-  release(): void {
+  /** Returns whether it held anything. */
+  release(): boolean {
     const { held } = this;
-    if (!held) return;
+    if (!held) return false;
     this.held = null;
     held.release();
+    return true;
   }
 
   override end(...args: unknown[]): this {

@@ -45,8 +45,8 @@ const readers = {
 
 /** The maximum number of additional departments of a user, as in a bulk creation. */
 const MAX_FURTHER = 20;
-/** The maximum number of names in a path: the levels that a tree of departments may have by default. */
-const MAX_PATH_NAMES = 1_000;
+/** The maximum number of names in a path: the most levels that BANYAN_DEPARTMENT_LEVELS can allow. */
+const MAX_PATH_NAMES = 20_000;
 
 interface UserRowInput {
   userName: string | undefined;

@@ -119,7 +119,13 @@ export async function createMembers(service: Service) {
     ...{ userName: 'lilei', nickName: '李雷', position: '研发总监', phone: '139 0000 0001', deptId: research },
   });
   const mei = await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: back, deptIds: [market] });
-  const jim = await admin.createUser({ userName: 'jim.green', nickName: 'Jim Green', deptId: back, status: '1' });
+  const jim = await admin.createUser({
+    userName: 'jim.green',
+    nickName: 'Jim Green',
+    deptId: back,
+    status: '1',
+    phone: '0512-62345678 转 801',
+  });
   await admin.patch(`/system/dept-api/${research}`, { leaderId: lead });
   return { ...company, lead, mei, jim };
 }

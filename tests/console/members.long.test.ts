@@ -43,6 +43,8 @@ test('a department shows the members of its branch, or only its own, with their 
   assert.equal(await member(page, '李雷').getByText('研发总监').count(), 1);
   const phone = member(page, '李雷').getByRole('link', { name: '139 0000 0001' });
   assert.equal(await phone.getAttribute('href'), 'tel:13900000001');
+  const withExtension = member(page, 'Jim Green').getByRole('link', { name: '0512-62345678 转 801' });
+  assert.equal(await withExtension.getAttribute('href'), 'tel:051262345678,801');
   const other = member(page, '韩梅梅').getByRole('link', { name: '总部 / 市场部' });
   assert.equal(await other.getAttribute('href'), `/departments/${market}`);
   assert.equal(await member(page, 'Jim Green').getByText('停用').count(), 1);

@@ -96,6 +96,23 @@ test('Enter waits for the results of the text that was typed last', async () => 
   await page.waitForURL(`**/departments/${wuxi}`);
 });
 
+test('Enter pressed before the first results arrive opens the first of them', async () => {
+  const page = await logIn();
+  await openSearch(page, '');
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/system/search-api?*', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await field(page).fill('无锡');
+  await page.keyboard.press('Enter');
+  release();
+  await page.waitForURL(`**/departments/${wuxi}`);
+});
+
 for (const [what, settings] of [
   ['on a phone', { viewport: PHONE }],
   ['in the dark theme, in English', { dark: true, language: 'en' }],

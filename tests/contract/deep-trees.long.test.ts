@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEPTS } from '../support/expect.ts';
 import { createChain, startDeepTrees } from './deep-trees.ts';
+import { outcomes } from './imports.ts';
 
 /** Every read operation must handle a deep chain of departments. */
 
@@ -62,4 +63,14 @@ test('a small subtree next to a deep chain can be listed', async () => {
   }
   const { data } = await admin.get(`${DEPTS}/list?underId=${ids[DEPTH - 11]}&deptName=c&pageSize=500`);
   assert.deepEqual([data.rows.length, data.total], [10, 10]);
+});
+
+test('users are imported into a department below more than 1,000 others', async () => {
+  const { admin } = await createChain(service, 1_200, (n) => `${n}`);
+  const path = Array.from({ length: 1_200 }, (_, n) => `${n}`).join('/');
+  const rows = [
+    ['用户名', '部门'],
+    ['deep', path],
+  ];
+  assert.deepEqual(await outcomes(admin, 'user', rows), ['created']);
 });

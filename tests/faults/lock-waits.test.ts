@@ -179,6 +179,20 @@ test('a login that waits too long for a lock fails with TOO_BUSY, and metrics co
   assert.equal(after.growth(before, 'banyan_logins_total', { outcome: 'error' }), 0);
 });
 
+test('a login of a user who is deleted meanwhile fails like one of an unknown user', async () => {
+  const { admin } = await createTenant();
+  const { tenantId } = admin;
+  const userId = await admin.createUser({ userName: 'leaving' });
+  const logins = await superuser.begin(async (tx) => {
+    await tx`select from users where tenant_id = ${tenantId} and user_id = ${userId} for update`;
+    const login = service.anonymous.post('/auth/login', { tenantId, username: 'leaving', password: PASSWORD });
+    await waitForLockWaits(1);
+    await tx`update users set del_flag = '2' where tenant_id = ${tenantId} and user_id = ${userId}`;
+    return [login];
+  });
+  for (const response of await Promise.all(logins)) expectError(response, 401, 'LOGIN_FAILED');
+});
+
 test('changes of a tenant whose row is locked fail with TOO_BUSY, and do not block changes of other tenants', async () => {
   const { root } = service;
   const [locked, other] = [await service.createTenant(), await service.createTenant()];

@@ -114,7 +114,12 @@ function ChartContent({ day }: { day: string | undefined }) {
       {day && <PastNotice day={day} onToday={showToday} />}
       {root !== TENANT_CARD_ID && <RootPath id={root} day={day} />}
       {chart?.truncated && levels !== undefined && !isPlaceholderData && (
-        <Alert type="info" showIcon className="margin-bottom" title={t.truncated(chart.cards.size)} />
+        <Alert
+          type="info"
+          showIcon
+          className="margin-bottom"
+          title={t.truncated(chart.cards.size - (chart.cards.has(TENANT_CARD_ID) ? 1 : 0))}
+        />
       )}
       <div className={isPlaceholderData ? 'chart-stage chart-stale' : 'chart-stage'}>
         {error && !chart ? (

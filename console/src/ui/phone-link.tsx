@@ -1,4 +1,5 @@
-/** A phone number that the device dials when it is clicked. */
+/** A phone number that the device dials when it is clicked. A comma makes it wait before it dials the extension. */
 export function PhoneLink({ phone }: { phone: string }) {
-  return <a href={`tel:${phone.replace(/[^\d+*#,;]/g, '')}`}>{phone}</a>;
+  const number = phone.replace(/转|ext\.?|x/i, ',').replace(/[^\d+*#,;]/g, '');
+  return <a href={`tel:${number}`}>{phone}</a>;
 }

@@ -75,7 +75,12 @@ export default function Palette() {
   }, [isEntered, isCurrent]);
   const handleKeyDown = (event: KeyboardEvent) => {
     // The keys belong to an input method while it shows its candidates.
-    if (event.nativeEvent.isComposing || items.length === 0) return;
+    if (event.nativeEvent.isComposing) return;
+    if (items.length === 0) {
+      // Keep an Enter that is pressed before the first results arrive.
+      if (event.key === 'Enter' && !event.repeat && !isCurrent) setIsEntered(true);
+      return;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setActiveKey(items[(activeIndex + step + items.length) % items.length]?.key);
     else if (event.key === 'Enter' && active && !event.repeat) chooseWhenCurrent(active);
