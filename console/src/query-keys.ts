@@ -2,8 +2,8 @@ import type { QueryKey } from '@tanstack/react-query';
 import type { Id } from './api.ts';
 
 /**
- * The keys of all queries. A key starts with the domain whose records the query returns, so that invalidating
- * `queryKeys.<domain>.all` refetches everything that shows them.
+ * The keys of all queries. The keys of a domain start with its name, so that invalidating `queryKeys.<domain>.all` refetches
+ * all of its queries.
  */
 export const queryKeys = {
   version: ['version'],
@@ -87,7 +87,7 @@ export const queryKeys = {
     sums: (filter: object) => ['quotas', 'sums', filter],
     uses: (filter: object) => ['quotas', 'uses', filter],
   },
-  /** The records that a form edits. They are read for each form and not refetched, which would overwrite what was typed. */
+  /** The records that a form edits. They are read for each form and not refetched: ui/form-query.ts says why. */
   forms: {
     webhook: (id: Id | null) => ['forms', 'webhook', id],
     key: (id: Id | null) => ['forms', 'key', id],

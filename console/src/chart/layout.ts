@@ -44,7 +44,10 @@ export interface Layout {
   lines: string;
 }
 
-/** How far a subtree extends to the left and right of its anchor, per row. */
+/**
+ * How far a subtree extends to the left and right of the center of its top card, per row. For stacked cards, it is measured from
+ * the center of all of them.
+ */
 interface Outline {
   left: number[];
   right: number[];

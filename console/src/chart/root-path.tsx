@@ -8,7 +8,10 @@ import { endOfDay } from '../ui/day-picker.tsx';
 import { readTenantName } from './read-chart.ts';
 import { chartTexts } from './texts.ts';
 
-/** The path to the root of the chart, on its day. Errors are not shown here: the chart itself shows them. */
+/**
+ * The path to the root of the chart, as it was at the end of `day`; without a day, as it is now. Errors are not shown here: the
+ * chart itself shows them.
+ */
 export function RootPath({ id, day }: { id: string; day: string | undefined }) {
   const t = useTexts(chartTexts);
   const { tenant } = useMe();

@@ -53,7 +53,10 @@ export function OperatorLink({ operator }: { operator: Operator }) {
   );
 }
 
-/** The tenant that a change belongs to, unless it is clear: the current one, or the operator's, which is shown with their name. */
+/**
+ * Shows the tenant that a change belongs to. Renders nothing for the current tenant, and for that of the operator, which is shown
+ * with their name.
+ */
 export function ChangeTenant({ change: { tenantId, byTenantId } }: { change: AuditEntry }) {
   const t = useTexts(changeTexts);
   const ownTenantId = useMe().tenant.tenantId;

@@ -4,7 +4,7 @@ import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { createBatchLoader } from './batch-loader.ts';
 
-/** Names of records that rows of lists refer to. All rows that are rendered together share one request. */
+/** Names of records that rows of lists refer to. Rows that are rendered together share one request for each tenant. */
 
 const loadDepartment = createBatchLoader(
   async (ids, tenantId) => (await api.readDepartments(ids, undefined, { tenantId })).data.rows,

@@ -81,7 +81,7 @@ interface PickerProps extends CommonProps {
   onChange: (deptIds: number[]) => void;
 }
 
-/** One opening of the popup. Each has a new tree, which shows the departments as they are now. */
+/** One opening of the popup. Each has a new tree, because departments may have changed since the previous one. */
 interface Opening {
   count: number;
   tree: TreeStore;
@@ -152,7 +152,8 @@ function Picker({ multiple, value, onChange, getDisabledReason, initialId, asOf,
   const handleKeyDown = (event: KeyboardEvent) => {
     if (!open || event.nativeEvent.isComposing) return;
     if (event.key === 'Escape') {
-      // It closes the popup, not the dialog around it. antd would close it later, unless another key is pressed.
+      // Close the popup, but not the dialog around it. antd would close the popup only after a delay, and not at all if another
+      // key is pressed before that.
       event.stopPropagation();
       handleOpenChange(false);
     } else if (keyword && event.key === 'PageDown' && search.hasMore) {

@@ -30,8 +30,8 @@ const MAX_INDENT_LEVEL = 14;
 const INDENT = 18;
 
 /**
- * The tree handles all events: it finds the row by `data-key` and the action by `data-act`. The tree also has the
- * focus; aria-activedescendant points to the active row.
+ * The tree handles all events: it finds the row by `data-key`, the action by `data-act` and a button by `data-button`. The keyboard
+ * focus is on the tree, or on the field of a combobox, whose aria-activedescendant points to the active row.
  */
 function TreeRowView<Node, Id>(props: Props<Node, Id>) {
   const { row, id, top, active, selected, checked, dropClass, disabledReason, loadMoreText } = props;
