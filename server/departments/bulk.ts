@@ -63,8 +63,8 @@ export async function addDepartments(
   if (!parent) throw apiError('PARENT_NOT_FOUND', { parentId: jsonId(parentId as string) });
   if (parent.status !== '0' && !allowDisabled) throw apiError('PARENT_DISABLED');
   if (parent.level + height > maxLevels) throw tooDeep(maxLevels);
-  // A restore adds several external ids to the unique index in a different order, and holds this lock exclusively while it does.
-  // Without the lock, the two could deadlock.
+  // Below a department, `lockParents` has taken this lock. A restore adds several external ids to the unique index in a different
+  // order, and holds the lock exclusively while it does: without the lock, the two could deadlock.
   if (parentId === null) await lockLevelsForShare(tx, caller.tenantId);
   const deptIds = await reserveIds(tx, departments.length);
   const rows = withLeaders.map((entry, n) => ({

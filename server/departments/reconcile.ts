@@ -28,7 +28,7 @@ export interface DepartmentChanges {
   created: readonly { values: DepartmentValues; parent: ParentRef }[];
   updated: readonly (DepartmentValues & { deptId: string })[];
   moved: readonly { deptId: string; values: DepartmentValues; parent: ParentRef }[];
-  /** The level of the deepest department that is created or moved. */
+  /** The deepest level of the departments that are created or moved, and of the subtrees that move deeper. */
   deepestLevel: number;
 }
 

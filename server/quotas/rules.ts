@@ -50,7 +50,9 @@ export { quotaState, type StateRow } from './queries.ts';
 /** The maximum number of quotas of descendants in one response. */
 const MAX_BELOW = 200;
 
-/** Reads the quotas of the descendants of a tenant, with those that run out first at the top. */
+/**
+ * Reads the quotas of the descendants of a tenant of which something is used or reserved, with those that run out first at the top.
+ */
 export async function readQuotasBelow(
   tx: Tx,
   { tenantId, canActInDescendants }: Caller,

@@ -4,7 +4,7 @@ import type { PointInTime } from '../../ledger/point-in-time.ts';
 import type { Subtree } from '../tree/schema.ts';
 import { childrenAt, hadChildren, stored } from './queries.ts';
 
-/** A department in a tree as it was at a point in time; null: its row did not have the field then. */
+/** A department in a tree as it was at a point in time. A name, order or status is null if its row did not have the field then. */
 export interface PastNode {
   deptId: number;
   parentId: number;

@@ -31,7 +31,7 @@ const withChildren = Type.Object({
   branchUserCount: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Like `userCount`, with all descendants; only with `branchCounts`, up to 50,000 departments',
+      description: 'As `userCount`, for the subtree; only with `branchCounts`; omitted above 50,000 departments',
     }),
   ),
 });

@@ -19,7 +19,7 @@ import {
 import type { Subtree, TreeFilter } from './schema.ts';
 import { Skeleton, type Step, traverse } from './skeleton.ts';
 
-/** Up to this many nodes, a tree is read with one statement and serialized in memory. */
+/** Up to this many nodes, a tree is read as a whole and serialized in memory. */
 const MAX_IN_MEMORY = 10_000;
 /** How many nodes of a larger tree one statement reads. */
 const BATCH_SIZE = 1_000;
