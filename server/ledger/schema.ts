@@ -221,7 +221,7 @@ export const AuditFilter = Type.Object({
   below: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'Also changes of descendant tenants, if there are at most 1,000: otherwise send `tenantId`.',
+      description: 'Also changes of descendants (at most 1,000). Default for API keys without `below`: false',
     }),
   ),
   latest: Type.Optional(

@@ -91,14 +91,14 @@ const base = Type.Object(
   },
   { 'x-component': 'TenantBase' },
 );
-const tenantParent = orNull(Type.String({ description: 'Code of the parent; null only for 000000' }));
+const tenantParent = orNull(Type.String({ description: 'Parent code; null: none, or not visible' }));
 const ruleBo = Type.Object(mapKeys(RULES, orNull(Type.String())), { 'x-component': 'TenantRules' });
 
 const inTree = Type.Object({ tenantParent, ruleBo });
 export const Tenant = Type.Object({ ...base.properties, ...inTree.properties }, extending(base, 'Tenant', inTree));
 export type Tenant = Static<typeof Tenant>;
 
-/** The caller's own tenant: they must not see its parent. */
+/** The caller's own tenant in `/auth/me`, which members may call too: they must not see its parent. */
 const own = Type.Object({ ruleBo });
 export const OwnTenant = Type.Object({ ...base.properties, ...own.properties }, extending(base, 'OwnTenant', own));
 
