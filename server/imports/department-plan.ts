@@ -96,7 +96,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
   for (const [n, { place }] of rows.entries()) {
     await pause();
     if (!place || ids[n] !== undefined || rowOfPlace.get(place) !== n) continue;
-    // Skip a department that another row, which names it by its external id, moves to another path: this path becomes free.
+    // Skip a department if another row names it by its external id and moves it to the path of that row: this path becomes free.
     const candidates = place.deptIds.filter((id): id is string => {
       const other = id === null ? undefined : rowOf.get(id);
       return id !== null && (other === undefined || rows[other]?.place === undefined);

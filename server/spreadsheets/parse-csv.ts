@@ -2,9 +2,9 @@ import { ReadError } from './read-error.ts';
 
 /**
  * Yields the rows of a CSV file (RFC 4180), one at a time: a file may have millions of empty lines. In a cell that does not begin
- * with a quote, a quote is an ordinary character. Throws if a quoted cell is never closed. Also throws if it contains a line break
- * and text follows its closing quote. Then the closing quote is missing, and the quote found is the opening one of a later row:
- * all rows in between would become one cell.
+ * with a quote, a quote is an ordinary character. Throws if a quoted cell is never closed. Also throws if a quoted cell contains a
+ * line break and text follows the quote that ends it: then its own closing quote is missing, and the quote that ends it opens a
+ * cell of a later row. All rows in between would become part of this cell.
  */
 export function* parseCsvRows(text: string, delimiter: string): Generator<string[], void> {
   const delimiterCode = delimiter.charCodeAt(0);

@@ -28,8 +28,8 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     width: 18,
     imported: true,
     help: {
-      zh: '必填，1–50 个字符，在租户内唯一，不区分大小写。',
-      en: 'Required. 1 to 50 characters, unique in the tenant, case-insensitive.',
+      zh: '1–50 个字符，在租户内唯一，不区分大小写。填写了外部编号的已有用户可以留空。',
+      en: '1 to 50 characters, unique in the tenant, case-insensitive. May be empty for an existing user whose external ID is given.',
     },
     show: ({ userName }) => userName,
   },
@@ -112,7 +112,7 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
     imported: true,
     help: {
       zh: '“正常”或“停用”。留空时，新用户为正常，已有用户不变。',
-      en: '"Normal" or "Disabled". If empty, a new user is active, and an existing user keeps their status.',
+      en: '"Normal" or "Disabled". If empty, a new user is normal, and an existing user keeps their status.',
     },
     show: ({ status }, language) => STATUS_WORDS[status][language],
   },
