@@ -22,14 +22,14 @@ export async function startWorkerMetrics(
 ): Promise<{ scrape: Scrape; backupCounter: () => CountBackup; watch(worker: Worker): void }> {
   const own = await createMetrics();
   const last = new Map<Worker, Snapshot>();
-  const answers = new Map<Worker, (number: number) => void>();
+  const onAnswer = new Map<Worker, (number: number) => void>();
   let exited: Promise<Snapshot> = Promise.resolve([]);
   let round = 0;
 
   /** Asks a worker for its metrics. If it does not answer in time, its last ones are used. */
   async function ask(worker: Worker, number: number): Promise<void> {
     const answered = new Promise<void>((resolve) => {
-      answers.set(worker, (answer) => answer === number && resolve());
+      onAnswer.set(worker, (answer) => answer === number && resolve());
     });
     worker.send({ collect: number });
     await within(timing.metricsWaitMs, Promise.race([answered, worker.exited]));
@@ -54,11 +54,11 @@ export async function startWorkerMetrics(
         // A message may arrive after the exit: it must not count the worker a second time.
         if (typeof message !== 'object' || hasExited) return;
         last.set(worker, message.snapshot);
-        answers.get(worker)?.(message.collected);
+        onAnswer.get(worker)?.(message.collected);
       });
       void worker.exited.then(() => {
         hasExited = true;
-        answers.delete(worker);
+        onAnswer.delete(worker);
         const snapshot = last.get(worker) ?? [];
         last.delete(worker);
         // Add one after another: two workers may exit at the same moment.

@@ -17,7 +17,7 @@ const FAILED = 500;
 const WARNING = 601;
 
 const warnings = new Set<ErrorCode>(['DEPT_HAS_CHILDREN', 'DEPT_HAS_USERS']);
-/** The caller is known, but they cannot use their session any more: the login tells them why. */
+/** The caller is known, but their user, tenant or API key is not active. The front end shows the login, which tells users why. */
 const lockedOut = new Set<ErrorCode>([
   'USER_DISABLED',
   'TENANT_DISABLED',

@@ -1,6 +1,6 @@
 import { type Dictionary, isHan, isInitial } from './pinyin.ts';
 
-/** How well a name matches a word, the best first. `anywhere` is within the name, `elsewhere` in the name of an ancestor. */
+/** How well a name matches a word, the best first. `anywhere`: within the name; `elsewhere`: in a name above it in its path. */
 export const RANKS = {
   id: 0,
   exact: 1,
