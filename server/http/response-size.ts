@@ -4,7 +4,10 @@ import type { App } from '../context.ts';
 import { apiError } from './errors.ts';
 import { createSlices } from './slices.ts';
 
-/** The maximum size of one response, in bytes. Only trees and exports are larger: they are streamed as fast as the client reads. */
+/**
+ * The maximum size of one response, in bytes. It does not apply to trees and exports, which are streamed as fast as the client
+ * reads, nor to the results and reports of imports.
+ */
 export const MAX_RESPONSE_BYTES = 10_000_000;
 
 /** How much text is serialized at once; this takes less than a millisecond. */
