@@ -37,10 +37,10 @@ async function checkAccess(): Promise<string> {
   if (!inService) return 'no: the tenant is out of service';
   if (user.status !== '0') return 'no: the user is disabled';
   if (!menuIds.map(String).includes(menuId)) return 'no: not in the package';
-  const known = quotas.find((each) => each.quota === quota);
-  if (!known) return `no: the tenant has no quota ${quota}`;
+  const found = quotas.find((each) => each.quota === quota);
+  if (!found) return `no: the tenant has no quota ${quota}`;
   // -1: no limit.
-  return known.left === 0 ? 'no: nothing left' : 'yes';
+  return found.left === 0 ? 'no: nothing left' : 'yes';
 }
 
 // The second response has no body.

@@ -75,7 +75,7 @@ export function checkImports() {
 function checkImport([top, folder = '', ...rest], [importedTop, importedFolder = '', ...importedRest]) {
   if (importedTop !== 'server') return top === 'db' && importedTop !== 'db' ? 'db/ imports only from db/' : undefined;
   if (top === 'db') return 'db/ imports nothing from server/';
-  // Files of server/ itself assemble the service, so they may import everything.
+  // Files of server/ itself may import everything: app.ts and main.ts assemble the service and start it.
   if (rest.length === 0 || folder === importedFolder) return undefined;
   if (importedRest.length === 0) {
     if (SHARED.includes(importedFolder) || (STARTS_APP.includes(folder) && importedFolder === 'app.ts'))

@@ -6,7 +6,11 @@ import fs from 'node:fs';
 const TICK_MS = 10;
 
 /** @typedef {'node' | 'postgres' | 'browser'} Kind */
-/** @typedef {{ key: string, parent: number, kind: Kind, own: number, reaped: number }} Process */
+/**
+ * A process. `key` tells it from a later one with the same id. Times are in ticks: `own` is that of the process itself, `reaped`
+ * that of exited children that it has waited for.
+ * @typedef {{ key: string, parent: number, kind: Kind, own: number, reaped: number }} Process
+ */
 
 export class CpuTime {
   /** Milliseconds by kind of process. @type {Record<Kind, number>} */

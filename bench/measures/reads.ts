@@ -23,6 +23,7 @@ export const reads: Measure = async (context) => {
   };
   try {
     await readsOf(context, large);
+    // `ofPostgres` wraps `ofService`, so one run measures both.
     const ofService = measureCpu([service.pid], () => readsOf(context, large), ms);
     const ofPostgres = measureCpu(await backendsOf(database, service), ofService.run, ms);
     const ofBare = measureCpu([bare.pid], constants, ms);
