@@ -74,7 +74,10 @@ export function selectNextHost(hosts: Hosts, failed: Host): void {
   hosts.current = hosts.list[(hosts.list.indexOf(failed) + 1) % hosts.list.length] as Host;
 }
 
-/** No server accepts writes. The code is that of a lost connection: the request is answered with DATABASE_AWAY. */
+/**
+ * No server accepts writes, or the one that was tried does not. The code is that of a lost connection: the request is answered
+ * with DATABASE_AWAY.
+ */
 export class NoPrimaryError extends Error {
   readonly code = 'CONNECTION_NO_PRIMARY';
 }

@@ -23,7 +23,7 @@ const LEFT_OUT: Record<string, string> = {
   login_failures: 'only delays attackers; an empty table trusts no address yet',
   login_addresses: 'expires within minutes',
   login_name_key: 'hashes names of failed logins, and stays secret',
-  request_buckets: 'fills again within seconds',
+  request_buckets: 'fills again within a minute',
   idempotency_keys: 'expires within a day',
 };
 
@@ -81,7 +81,7 @@ async function exportTable(tx: Tx, folder: string, { name, hasTenant, order }: T
   try {
     if (!hasTenant) await write(tx``);
     for (const tenantId of hasTenant ? tenantIds : []) {
-      // Row-level security shows the owner one tenant at a time.
+      // In some tables row-level security shows even the owner only one tenant at a time.
       await tx`select set_config('banyan.tenant', ${tenantId}, true)`;
       await write(tx`where t.tenant_id = ${tenantId}`);
     }

@@ -32,7 +32,7 @@ export function findServer(clusterDir: string): FoundServer | undefined {
   return { pid, state, socketDir, reachable: fs.existsSync(path.join(socketDir, `.s.PGSQL.${port}`)) };
 }
 
-/** Whether the process is the server with this socket folder. Each start creates a new one, so it identifies the server. */
+/** Whether the process is the server with this socket folder. Clusters never share one, so it identifies the server. */
 function isServerAt(pid: number, socketDir: string): boolean {
   const [, serverDir] = /unix_socket_directories=([^\0\s]*\/banyan-\w+)/.exec(commandOf(pid)) ?? [];
   // PostgreSQL writes the folder to its lock file a little later. Until then any embedded server is accepted.

@@ -61,8 +61,9 @@ export function mayAccess({ uid, gid, mode }: fs.Stats, wanted: number, userId: 
 
 /**
  * Chooses the user that runs PostgreSQL, which refuses to run as root. If we are root, it is an existing unprivileged user:
- * the owner of the data, otherwise `postgres`, otherwise `nobody`. That user may be unable to enter the folders above ours.
- * So binaries that it cannot run are copied, and the data is passed as an open folder instead of a path (see `runProgram`).
+ * the owner of the data, otherwise `postgres`, otherwise `nobody`. That user may be unable to enter the folders above the binaries
+ * and the data. So binaries that it cannot run are copied, and the data is passed as an open folder instead of a path (see
+ * `runProgram`).
  */
 export function chooseRuntimeUser(dataDir: string): RuntimeUser {
   const clusterDir = path.join(dataDir, 'postgres');
