@@ -3,7 +3,7 @@ export interface Releasable {
   release(): void;
 }
 
-/** A top-level tenant with its descendants, or all callers without a token. */
+/** A top-level tenant with its descendants, or all callers whose address counts instead of a tenant (`WITHOUT_TOKEN`). */
 interface Group {
   readonly name: string;
   held: number;
@@ -11,7 +11,7 @@ interface Group {
   activeMembers: number;
 }
 
-/** A tenant, or the address of callers without a token. */
+/** A tenant, or the address of callers without a token or with a refused API key. */
 export class Member implements Releasable {
   readonly name: string;
   group: Group;

@@ -114,6 +114,5 @@ export const problems = {
     zh: '不能为空（已填写来源系统和外部编号时除外）',
     en: 'must not be empty, unless source and external id are given',
   },
-  withExternalId: { zh: '必须与外部编号同时填写', en: 'must be given together with the external id' },
   format: { zh: '格式不正确', en: 'has an invalid format' },
 } satisfies Record<string, Record<Language, string>>;

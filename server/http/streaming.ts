@@ -14,7 +14,7 @@ export type Chunk = string | Buffer;
 export const isClientWaiting = ({ raw }: FastifyReply) => !raw.headersSent && !raw.destroyed;
 
 interface SendOptions {
-  /** Set only when there is something to send: an error response has headers of its own. */
+  /** They are added only when there is something to send, because an error response has headers of its own. */
   headers?: Record<string, string>;
   /** The response is aborted after this time, even if its client is still reading. */
   totalMs?: number;

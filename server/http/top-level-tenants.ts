@@ -4,7 +4,7 @@ import type { FairShares, Member } from './fair-shares.ts';
 /** Returns the top-level tenant of each tenant: its ancestor directly below 000000, or the tenant itself. */
 export type TopLevelTenantFinder = (tenantIds: string[]) => Promise<Map<string, string>>;
 
-/** The group of all callers without a token. Its members are their addresses. */
+/** The group of all callers without a token or with a refused API key. Its members are their addresses. */
 export const WITHOUT_TOKEN = 'without token';
 
 const MAX_CACHED = 10_000;

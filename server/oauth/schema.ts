@@ -1,6 +1,9 @@
 import Type, { type Static } from 'typebox';
 
-/** The maximum number of bytes of a form. The schemas allow tokens of this length: an overlong one is reported as invalid. */
+/**
+ * The maximum number of bytes of a form. The schemas allow tokens of this length, so that one that is too long is treated like any
+ * other invalid token.
+ */
 export const FORM_BYTES = 8_192;
 
 export const ClientParameters = Type.Object({
