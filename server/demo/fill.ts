@@ -45,7 +45,7 @@ interface Options {
 export async function fillWithDemoData(
   { db, owner }: { db: Database; owner: Sql },
   { language, limits, now, progress, passwordCost }: Options,
-): Promise<{ password: string; logins: Login[]; changes: number }> {
+): Promise<{ password: string; logins: Login[] }> {
   const text = randomBytes(12).toString('base64url');
   const installation: Installation = {
     db,
@@ -67,7 +67,7 @@ export async function fillWithDemoData(
   });
   progress('Sealing the ledger');
   await sealEverything(db);
-  return { password: text, logins: plans.logins(), changes: events.length };
+  return { password: text, logins: plans.logins() };
 }
 
 /** Plans the head office and all tenants. */
