@@ -27,7 +27,7 @@ const logIn = (username: string, from?: string) =>
     from ? { from } : {},
   );
 
-test('100 logins of a flood are admitted and the others are rejected while these wait, and all other requests are served', async () => {
+test('100 logins of a flood are admitted, the others are rejected while the 100 wait, and all other requests are served', async () => {
   const logins = scale(120, 1_000);
   const rejected: ApiResponse[] = [];
   const statuses = new Tally();
@@ -90,23 +90,23 @@ async function startChecks(tasks: [name: string, fairnessKey: FairnessKey][]): P
   await Promise.all(checks);
   return started;
 }
-const login = (address: string, tenantId: string) => fairnessKeyOfAddress({ address, tenantId });
+const keyOf = (address: string, tenantId: string) => fairnessKeyOfAddress({ address, tenantId });
 
 test('password checks are scheduled round-robin by address and by tenant', async () => {
-  const start: [string, FairnessKey][] = ['x', 'y'].map((name) => [name, login(name, name)]);
-  const oneAddress = Array.from({ length: 4 }, (_, n): [string, FairnessKey] => [`a${n}`, login('a', `t${n}`)]);
-  assert.deepEqual(await startChecks([...start, ...oneAddress, ['own', login('b', 't0')]]), [
+  const start: [string, FairnessKey][] = ['x', 'y'].map((name) => [name, keyOf(name, name)]);
+  const oneAddress = Array.from({ length: 4 }, (_, n): [string, FairnessKey] => [`a${n}`, keyOf('a', `t${n}`)]);
+  assert.deepEqual(await startChecks([...start, ...oneAddress, ['own', keyOf('b', 't0')]]), [
     ...['x', 'y', 'a0', 'own', 'a1', 'a2', 'a3'],
   ]);
-  const oneTenant = Array.from({ length: 4 }, (_, n): [string, FairnessKey] => [`t${n}`, login(`a${n}`, 't')]);
-  assert.deepEqual(await startChecks([...start, ...oneTenant, ['own', login('b', 'other')]]), [
+  const oneTenant = Array.from({ length: 4 }, (_, n): [string, FairnessKey] => [`t${n}`, keyOf(`a${n}`, 't')]);
+  assert.deepEqual(await startChecks([...start, ...oneTenant, ['own', keyOf('b', 'other')]]), [
     ...['x', 'y', 't0', 'own', 't1', 't2', 't3'],
   ]);
   const callers = Array.from({ length: 4 }, (_, n): [string, FairnessKey] => [
     `c${n}`,
     fairnessKeyOfTenant({ tenantId: 't', address: `a${n}` }),
   ]);
-  assert.deepEqual(await startChecks([...start, ...callers, ['own', login('b', 't')]]), [
+  assert.deepEqual(await startChecks([...start, ...callers, ['own', keyOf('b', 't')]]), [
     ...['x', 'y', 'c0', 'own', 'c1', 'c2', 'c3'],
   ]);
 });
@@ -114,11 +114,11 @@ test('password checks are scheduled round-robin by address and by tenant', async
 test('at 200 queued passwords, the newest of the longest queue is rejected to admit one of another address', async () => {
   const passwords = await createPasswords(CHEAP_HASH);
   const outcomeOf = (hashing: Promise<string>) => hashing.then(() => 'hashed').catch(({ code }) => code as string);
-  const hashes = Array.from({ length: 203 }, () => outcomeOf(passwords.hash('a password', login('a', 't'))));
-  const other = outcomeOf(passwords.hash('a password', login('b', 't')));
+  const hashes = Array.from({ length: 203 }, () => outcomeOf(passwords.hash('a password', keyOf('a', 't'))));
+  const other = outcomeOf(passwords.hash('a password', keyOf('b', 't')));
   assert.deepEqual(await Promise.all(hashes), [...Array(201).fill('hashed'), 'TOO_BUSY', 'TOO_BUSY']);
   assert.equal(await other, 'hashed');
-  const fairnessKey = login('a', 't');
+  const fairnessKey = keyOf('a', 't');
   assert.equal(
     await passwords.verify(await passwords.hash('a password', fairnessKey), 'a password', fairnessKey),
     true,

@@ -59,7 +59,7 @@ async function sendAtOnce<A extends Pick<ApiResponse, 'status' | 'headers'>>(
 /** Starts a node with the lower limit. Returns a client that calls it. */
 const callerOfFreshNode = async (): Promise<Client> => (await startNode(database, lowLimit)).as(admin);
 
-test('200 of 600 requests sent at once are queued, and 400 are rejected before the first of these completes', async () => {
+test('200 of 600 requests sent at once are queued, and 400 are rejected before the first queued one completes', async () => {
   const caller = (await startNode(database)).as(admin);
   const { counts } = await sendAtOnce(600, () => caller.get(address), undefined, 200);
   assert.deepEqual(counts, { 200: 200, 503: 400 });

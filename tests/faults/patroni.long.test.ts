@@ -43,7 +43,7 @@ async function losePrimaries(t: TestContext) {
     writers[name] = await createWriter(await run.admin());
   }
   for (const [name, writer] of Object.entries(writers)) writer.start(name === 'hosts' ? 6 : 5);
-  /** Waits until each writer has written more. Without a synchronous standby, no write is acknowledged. */
+  /** Waits until each writer has written more. After a failover, commits may wait for a standby until a remedy is applied. */
   const everyWriterWrites = () => {
     const goals = Object.values(writers).map((writer) => ({ writer, expected: writer.acknowledged + 20 }));
     const isDone = () => goals.every(({ writer, expected }) => writer.acknowledged >= expected);

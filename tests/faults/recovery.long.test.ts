@@ -38,7 +38,7 @@ async function writeUntilKilled(run: Run, kill: () => unknown): Promise<string[]
   return acknowledged;
 }
 
-test('after the service is killed the next start uses the running PostgreSQL and has every acknowledged write; it stops cleanly even when PostgreSQL is killed', async () => {
+test('after the service is killed the next start uses the running PostgreSQL and has every acknowledged write; a service whose PostgreSQL is killed stops cleanly', async () => {
   const dataDir = await usedDataFolder();
   const run = startWithoutDeadlines(dataDir);
   const acknowledged = await writeUntilKilled(run, () => run.child.kill('SIGKILL'));

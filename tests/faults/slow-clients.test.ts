@@ -27,7 +27,7 @@ interface SlowClient {
   closed: Promise<string>;
 }
 
-/** Sends the beginning immediately, then the bytes of the rest, if any, one by one. */
+/** Sends the beginning immediately, then the bytes of `rest`, if any, one by one, over and over until the connection is closed. */
 async function connectSlowly(base: string, beginning: string, rest: string): Promise<SlowClient> {
   const { hostname, port } = new URL(base);
   const socket = net.connect(Number(port), hostname);
@@ -58,7 +58,7 @@ const cases: [what: string, beginning: string, rest: string][] = [
   ['nothing', '', ''],
   ['half a line', 'GET /system/dept', ''],
   ['headers, byte by byte', 'GET /health/live HTTP/1.1\r\nHost: banyan\r\nX: ', 'x'],
-  ['all headers but the last line', `${head}\r\n`, ''],
+  ['headers without the empty line that ends them', `${head}\r\n`, ''],
   ['half a body', `${head}\r\n${body}`, ''],
   ['half a body, then more of it byte by byte', `${head}\r\n${body}`, ' '],
 ];
