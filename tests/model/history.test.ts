@@ -8,6 +8,7 @@ import { type Client, PASSWORD, startService } from '../support/service.ts';
  * Makes random writes and stores the responses of many reads after each, with the time. Later the same reads with asOf
  * must return the stored responses.
  */
+
 const service = await startService();
 // This test restores departments with SQL. The time zone of that session must not matter: the ledger stores times in UTC.
 await service.superuser`set time zone 'Asia/Shanghai'`;
@@ -154,7 +155,7 @@ for (const seed of seeds(scale(1, 2))) {
       const kind = pick(kinds);
       const { code } = await (writes[kind] as () => Promise<{ code: number }>)();
       tally.add(`${kind} ${code}`);
-      // The everyday run compares every second step.
+      // The everyday run stores responses only after every second write.
       if (!isLong && step % 2 > 0) continue;
       const time = await databaseTime(service);
       const paths = choosePaths();

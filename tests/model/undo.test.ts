@@ -35,7 +35,7 @@ test('reverting random changes from the last to the first restores the organizat
     const tally = new Tally();
     const latestChange = async (): Promise<number> =>
       (await admin.get(`${changes}/list?limit=1&below=false`)).data.rows[0]?.id ?? 0;
-    const recordId = (ids: string[]) => async (response: ApiResponse) => {
+    const addIdTo = (ids: string[]) => async (response: ApiResponse) => {
       const id = String(response.headers.location ?? '')
         .split('/')
         .at(-1);
@@ -55,8 +55,8 @@ test('reverting random changes from the last to the first restores the organizat
       phone: pick([null, '1']),
     });
     const actions: [string, () => Promise<ApiResponse>][] = [
-      ['create', () => admin.post(dept, { parentId: pick(['0', ...depts]), ...fields() }).then(recordId(depts))],
-      ['create', () => admin.post(dept, { parentId: pick(depts) }).then(recordId(depts))],
+      ['create', () => admin.post(dept, { parentId: pick(['0', ...depts]), ...fields() }).then(addIdTo(depts))],
+      ['create', () => admin.post(dept, { parentId: pick(depts) }).then(addIdTo(depts))],
       ['update', () => admin.put(dept, { deptId: pick(depts), ...fields() })],
       ['move', () => admin.put(dept, { deptId: pick(depts), parentId: pick(['0', ...depts]), ...fields() })],
       ['delete', () => admin.delete(`${dept}/${pick(depts)}`)],
@@ -81,11 +81,11 @@ test('reverting random changes from the last to the first restores the organizat
       ],
       ['restore', () => admin.post(`${dept}/${pick(depts)}/restore`)],
       ['restoreTo', () => admin.post(`${dept}/${pick(depts)}/restore`, { parentId: pick(['0', ...depts]) })],
-      ['createUser', () => admin.post(people, { password: 'correct horse', ...person() }).then(recordId(users))],
+      ['createUser', () => admin.post(people, { password: 'correct horse', ...person() }).then(addIdTo(users))],
       ['updateUser', () => admin.put(people, { userId: pick(users), roles: [pick(['admin', 'member'])], ...person() })],
       ['deleteUser', () => admin.delete(`${people}/${pick(users)}`)],
       ['restoreUser', () => admin.post(`${people}/${pick(users)}/restore`)],
-      ['createTenant', () => admin.post(tenants, { tenantName: 't' }).then(recordId(children))],
+      ['createTenant', () => admin.post(tenants, { tenantName: 't' }).then(addIdTo(children))],
       [
         'updateTenant',
         () => admin.put(tenants, { id: pick(children), tenantName: `t${below(9)}`, quotaBo: { merchant: below(9) } }),
