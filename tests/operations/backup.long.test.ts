@@ -62,7 +62,7 @@ test('a killed backup leaves nothing that can be restored, the next one removes 
   const interrupted = await interrupt('SIGTERM');
   assert.equal(interrupted.outcome, 2);
   assert.match(interrupted.stderr, /The database was not backed up: the backup was interrupted\./);
-  assert.deepEqual(fs.readdirSync(parent), [], 'both are removed');
+  assert.deepEqual(fs.readdirSync(parent), [], 'the files of both backups are removed');
 
   const { status, stderr } = await runTool('backup', dataDir, ['--to', folder]);
   assert.equal(status, 0, stderr);

@@ -29,7 +29,7 @@ test('help lists every command, and explains each', () => {
     ['export', '--help'],
     ['export', '--to', 'x', '-h'],
   ];
-  // Each call starts a process, so the everyday run makes one.
+  // Each call starts a process, so the everyday run asks in one way only.
   for (const args of ways.slice(0, scale(1, 3))) {
     const help = banyan(...args);
     assert.deepEqual([help.status, help.stderr], [0, '']);

@@ -12,7 +12,7 @@ import { fillRuoyi, insertStatement, RUOYI_PASSWORD, ruoyiHash } from '../suppor
 import { createEmptyDatabase, PASSWORD, startService } from '../support/service.ts';
 import { CODE, d, dept, personOf, u, withDefects } from './ruoyi-defects.ts';
 
-/** npm run import-ruoyi at the limits of Banyan: the depth of departments, and pools of accounts. */
+/** npm run import-ruoyi at the limits of Banyan (the depth of departments, and pools of accounts), and what a later run completes. */
 
 const service = await startService();
 const { root } = service;

@@ -178,7 +178,7 @@ test('a further run imports what changed in RuoYi and keeps what changed in Bany
   const other = await ruoyiHash('another password', 4);
   for (const statement of [
     `update sys_tenant set company_name = '新公司' where tenant_id = '${CODE}'`,
-    // 2, which is disabled, and 3 swap places.
+    // Departments 2, which is disabled, and 3 swap places.
     `update sys_dept set parent_id = ${d(1)}, dept_name = '新名称' where dept_id = ${d(3)}`,
     `update sys_dept set parent_id = ${d(3)} where dept_id = ${d(2)}`,
     `update sys_user set password = '${other}', nick_name = '张三' where user_id = ${u(1)}`,

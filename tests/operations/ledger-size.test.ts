@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 const service = await startService();
 const { superuser, owner } = service;
 
-test('versions move to the archive when no ledger needs them, also after the tenant was moved', async () => {
+test('versions of the record of a tenant move to the archive when no ledger needs them, also after the tenant was moved', async () => {
   const above = await service.createTenant();
   const [from, to] = [await service.createTenant({}, above), await service.createTenant({}, above)];
   const team = await service.createTenant({ tenantName: 'zero' }, from);

@@ -9,7 +9,10 @@ import { CHANGES, DEPTS, TENANTS } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
 import { countLockWaits, waitFor } from '../support/wait.ts';
 
-/** What verification finds after someone who can write to the tables has covered their tracks. */
+/**
+ * What verification finds after someone who can write to the tables has covered their tracks, and archiving during a verification
+ * or a shutdown.
+ */
 
 const service = await startService();
 const { superuser, owner } = service;

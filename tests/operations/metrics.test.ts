@@ -175,7 +175,7 @@ test('pending deliveries are counted until they are delivered', async () => {
   await admin.create('/system/webhook-api', { name: 'w', url: receiver.url, kinds: ['department.*'] });
   await admin.createDepartment();
   await admin.createDepartment();
-  // Wait for the requests first: each scrape counts rows of the database.
+  // Wait for a request to the receiver before polling with scrapes, each of which counts rows of the database.
   await waitFor('an attempt was made', () => receiver.all.length > 0);
   await waitForGrowth(before, 'banyan_webhook_deliveries_waiting', {}, 2);
   const failing = await waitFor('an attempt has failed', async () => {

@@ -50,5 +50,5 @@ export function withDescendants(pid: number): number[] {
 export const userOf = (pid: number) =>
   Number(/^Uid:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
-/** The files of a process belong to root after it has given up its privileges, so only root can read them. */
+/** Reads /proc/<pid>/environ. After a process has given up root's privileges, only root can read that file. */
 export const environmentOf = (pid: number) => readOf(pid, 'environ') ?? '';

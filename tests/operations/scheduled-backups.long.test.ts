@@ -13,7 +13,7 @@ import { waitFor } from '../support/wait.ts';
 
 const completed = ({ stderr }: Run) => stderr.match(/Backup \S+ is complete/g)?.length ?? 0;
 
-/** Options of the service for backups in quick succession. */
+/** Options of the service: a backup at this interval, and short pauses between retries and between checks of the archive. */
 const backingUp = (everyMs: number) => ({ backupTiming: { everyMs, retryMs: 10, checkArchiveMs: 10 } });
 
 test('with two workers, one backup is taken at a time, old ones are removed with the WAL that only they need, and one can be restored', async () => {

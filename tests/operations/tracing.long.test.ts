@@ -1,4 +1,4 @@
-// Only with test:long: it starts four services; tracing.test.ts exports the spans of one, and covers, in-process, traces without a collector.
+// Only with test:long: it starts four services; tracing.test.ts exports the spans of one, and covers in-process how logs and webhooks show a trace.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
