@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { DEPTS, expectError, expectInvalid, expectOk, expectUnchanged, readDept } from '../support/expect.ts';
 import { type ApiResponse, Client, shareService } from '../support/service.ts';
 
-/** The department resource, in the order of the interface document. */
+/** The department resource: its fields, its operations, and general rules such as tenant isolation. */
 
 const service = await shareService();
 const admin = await service.createTenant();

@@ -142,7 +142,7 @@ test('an administrator of an ancestor tenant sees why a tenant is out of service
   assert.deepEqual([data.inService, data.outOfService], [false, 'above']);
 });
 
-test('a user whose departments have paths of more than 20,000 levels in all is rejected with the number of levels', async () => {
+test('the entitlements of a user whose departments have paths of more than 20,000 levels in all are rejected, and the error states that limit', async () => {
   const company = await service.createTenant();
   const first = 700_000;
   await insertDepartments(service.superuser, company.tenantId, { first, count: 900, parentOf: 'nullif(n - 1, 0)' });

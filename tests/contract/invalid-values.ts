@@ -9,7 +9,7 @@ export interface Field {
   required: boolean;
 }
 
-/** Every field of a body, including nested ones. */
+/** Every field of a body, with those of nested objects and the first element of each list, but not the fields of an element. */
 export function fieldsOf(schema: Schema, prefix = ''): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
     const name = `${prefix}${key}`;

@@ -6,7 +6,10 @@ import { startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 import { expectFits, LIMIT, readAll } from './response-size.ts';
 
-/** Responses are at most 10 MB long. The large rules are written with SQL, because sending them over HTTP would be slow. */
+/**
+ * Responses are at most 10 MB long. The large rules are written with SQL, because sending them over HTTP would be slow. The last
+ * test is about something else: how many statements the overview sends.
+ */
 
 const queries: Query[] = [];
 const service = await startService({}, { wrapDatabase: captureQueries(queries) });

@@ -4,7 +4,7 @@ import { expectError, expectOk, read, TENANTS } from '../support/expect.ts';
 import { sample } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 
-/** The fields of a tenant, in the order of the interface document. */
+/** The fields of a tenant: their types, defaults and limits. */
 
 const service = await startService();
 const { root, superuser } = service;
