@@ -82,7 +82,7 @@ test('below=true returns the changes of a tenant and of all tenants below, once 
   assert.deepEqual(idsOf(own), idsOf(part.rows));
 });
 
-test('the feed with below leaves out webhooks, API keys and logins', async () => {
+test('the feed with below=true leaves out webhooks, API keys and logins', async () => {
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
   const { next } = await readBelow(top);
@@ -99,7 +99,7 @@ test('the feed with below leaves out webhooks, API keys and logins', async () =>
   }
 });
 
-test('without below, the rows of the feed have no tenantId', async () => {
+test('without below=true, the rows of the feed have no tenantId', async () => {
   const top = await service.createTenant();
   await (await service.createTenant({}, top)).createDepartment();
   const { data } = await top.get(CHANGES);
@@ -109,7 +109,7 @@ test('without below, the rows of the feed have no tenantId', async () => {
   );
 });
 
-test('a long poll with below ends with the first change of a tenant below, and not with one of another tenant', async () => {
+test('a long poll with below=true ends with the first change of a tenant below, and not with one of another tenant', async () => {
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
   const sibling = await service.createTenant();
@@ -159,7 +159,7 @@ const readStream = (client: Client, after: string, isLast: (event: string) => bo
   });
 const idOfEvent = (event: string | undefined) => /^id: (.*)$/m.exec(event ?? '')?.[1];
 
-test('the stream with below sends the changes of all tenants below, with the cursor as id', async () => {
+test('the stream with below=true sends the changes of all tenants below, with the cursor as id', async () => {
   const top = await service.createTenant();
   const low = await service.createTenant({}, top);
   const { next } = await readBelow(top);

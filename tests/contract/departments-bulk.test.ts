@@ -129,13 +129,13 @@ describe('Bulk creation', () => {
   test('departments hundreds of levels deep are created in one request, and 10,001 departments are rejected', async () => {
     const depth = scale(200, 1_000);
     // Indexing long names for the search takes most of the time, so in the everyday run only some names are long.
-    const isLong = (n: number) => n % scale(20, 1) === 0;
+    const hasLongName = (n: number) => n % scale(20, 1) === 0;
     const count = scale(2_000, 10_000);
     const departments = Array.from({ length: count }, (_, n) => ({
       ref: `ref ${n}`,
       ...(n % depth ? { parentRef: `ref ${n - 1}` } : {}),
-      deptName: isLong(n) ? '部'.repeat(100) : '部',
-      leader: isLong(n) ? '张'.repeat(50) : null,
+      deptName: hasLongName(n) ? '部'.repeat(100) : '部',
+      leader: hasLongName(n) ? '张'.repeat(50) : null,
       email: 'someone@example.com',
     }));
     const response = await add(departments.reverse());

@@ -60,8 +60,8 @@ for (const [what, first] of [
     };
     const numbered = await readCheaply(`list?underId=${top}`);
     assert.deepEqual([numbered.data.total, numbered.data.rows?.length], [total, 20]);
-    const next = await readCheaply(`list?underId=${top}&cursor=`);
-    assert.deepEqual(next.data.rows, numbered.data.rows);
+    const byCursor = await readCheaply(`list?underId=${top}&cursor=`);
+    assert.deepEqual(byCursor.data.rows, numbered.data.rows);
     for (const query of ['', '&countOnly=true']) {
       const users = await readCheaply(`${top}/users?below=true${query}`);
       assert.equal(users.data.total, 0, users.text);

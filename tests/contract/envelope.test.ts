@@ -33,9 +33,9 @@ describe('The Location header contains the id of a created record', () => {
       const response = await admin.post(path, body);
       expectOk(response, null);
       const location = String(response.headers.location);
-      const id = /^(.+)\/([1-9]\d*)$/.exec(location);
-      assert.equal(id?.[1], path);
-      assert.equal(String((await admin.get(location)).data[field]), id?.[2]);
+      const [, resource, id] = /^(.+)\/([1-9]\d*)$/.exec(location) ?? [];
+      assert.equal(resource, path);
+      assert.equal(String((await admin.get(location)).data[field]), id);
     });
   }
 });

@@ -267,7 +267,7 @@ test('an API key and a user can use the same Idempotency-Key for different reque
   assert.equal(again.headers.location, byKey.headers.location);
 });
 
-test('invalid input is rejected and names the field', async () => {
+test('invalid input is rejected with the name of the field', async () => {
   const valid = { keyName: 'x', permissions: ['dept:read'] };
   const invalid: [string, Record<string, unknown>][] = [
     ['keyName', { keyName: '' }],

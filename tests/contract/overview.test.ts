@@ -77,7 +77,7 @@ test('endingSoon lists the tenant of the caller and those below that end within 
     assert.equal((await overview(above)).endingSoon.length, 5);
   }));
 
-test('full lists only tenants below the caller that have used at least 80 % of their accounts, the fullest first', async () => {
+test('`full` lists only tenants below the caller that have used at least 80 % of their accounts, the fullest first', async () => {
   const admin = await service.createTenant({ accountCount: 1 });
   const createFilled = async (tenantName: string, accountCount: number, users: number) => {
     const tenant = await service.createTenant({ tenantName, accountCount }, admin);

@@ -170,7 +170,7 @@ describe('PUT', () => {
     }
   });
 
-  test('`used` is rejected once something was used or reserved, even for a quota without settings', async () => {
+  test('`used` is rejected once something was used or reserved, even for a quota that was never set with PUT', async () => {
     const above = await tenantWith('pool', { total: 10, pooled: true });
     const admin = await service.createTenant({ quotaBo: { merchant: 10, chainReport: 10 } }, above);
     dataOf(await consume(admin, 'merchant', 10));

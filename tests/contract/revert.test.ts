@@ -277,7 +277,7 @@ test('a request that caused notices can be reverted, but not through a notice', 
     await latestChange(admin, '&resource=user'),
     await latestChange(admin, '&resource=notice'),
   ];
-  // A notice stays when its request is reverted by another change. Leading zeros must not make its own id look like another one.
+  // A notice cannot be reverted, not even if its id is sent with leading zeros. Its request can, through another of its changes.
   const rejected = await admin.post(`${CHANGES}/000${notice}/revert`);
   assert.deepEqual([rejected.status, resultOf(rejected)], [409, 'CHANGE_IRREVERSIBLE']);
   assert.equal(resultOf(await admin.post(`${CHANGES}/000${created}/revert`)), 'done');

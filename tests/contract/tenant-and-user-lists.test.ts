@@ -56,7 +56,7 @@ describe('GET /system/tenant-api/list', () => {
     for (const row of rows) assert.deepEqual(row, await read(admin, `${TENANTS}/${row.id}`));
   });
 
-  test('fields=summary adds the name of the parent and the number of users, and never the name of a tenant above', async () => {
+  test('fields=summary adds the number of users and, except to the tenant of the caller, the name of the parent', async () => {
     const admin = await service.createTenant({ tenantName: '集团' });
     const child = await service.createTenant({ tenantName: '分公司' }, admin);
     const removed = await child.createUser({ userName: 'removed' });

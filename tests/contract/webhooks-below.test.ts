@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait.ts';
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
 const path = '/system/webhook-api';
 
-test('a webhook of the platform with below receives the changes of all tenants, each with its tenantId', async () => {
+test('a webhook of the platform with `below` receives the changes of all tenants, each with its tenantId', async () => {
   const reseller = await service.createTenant();
   await reseller.createDepartment({ deptName: 'before the webhook' });
   const receiver = await Receiver.start();
@@ -26,7 +26,7 @@ test('a webhook of the platform with below receives the changes of all tenants, 
   assert.deepEqual(received.sort(), expected.sort());
 });
 
-test('a webhook with below receives no changes of sibling tenants, and one without below none of the tenants below', async () => {
+test('a webhook with `below` receives no changes of sibling tenants, and one without it none of the tenants below', async () => {
   const top = await service.createTenant();
   const team = await service.createTenant({}, top);
   const sibling = await service.createTenant();
@@ -48,7 +48,7 @@ test('a webhook with below receives no changes of sibling tenants, and one witho
   );
 });
 
-test('below is shown, kept by updates, and cannot be changed', async () => {
+test('`below` is shown, kept by updates, and cannot be changed', async () => {
   const admin = await service.createTenant();
   const settings = { url: 'http://127.0.0.1:9/', status: '1' };
   const id = await admin.create(path, { ...settings, below: true });
