@@ -31,7 +31,7 @@ test('a user sees the version of the service and can change their password; erro
   await page.getByLabel('新密码', { exact: true }).fill('password123');
   await page.getByLabel('确认新密码').fill('password123');
   await page.getByRole('button', { name: '修改密码' }).click();
-  // The service calls the field newPassword.
+  // The message names the field by its label: the service calls it newPassword.
   await page.getByText('新密码过于常见').waitFor();
   await page.getByLabel('新密码', { exact: true }).fill('another password');
   await page.getByLabel('确认新密码').fill('another password');

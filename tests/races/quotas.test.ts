@@ -39,7 +39,7 @@ test('64 callers on one counter of 1,000 get exactly 1,000, on two nodes', async
   await put(admin, 'calls', { total: 1_000 });
   const nodes = [admin, there(admin)];
   const tally = new Tally();
-  // The everyday run uses ten at a time.
+  // In the everyday run, each request uses an amount of ten.
   const amount = scale(10, 1);
   await runConcurrently(64, 1_100 / amount, async (n) => {
     const keyed = n % 20 === 0 ? { headers: { 'idempotency-key': `key ${n}` } } : {};

@@ -17,7 +17,7 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
   const above = await service.createTenant();
   const low = await service.createTenant({}, above);
   const child = await service.createTenant({}, low);
-  const beside = await service.createTenant({}, above);
+  const sibling = await service.createTenant({}, above);
   const target = await createTarget(low, service.root);
   const deletedId = await above.create(tenant, {});
   const { tenantId: deleted } = (await above.get(`${tenant}/${deletedId}`)).data;
@@ -31,8 +31,8 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
   const outsiders: [string, Client, string][] = [
     ['an administrator below names a tenant above', child, low.tenantId],
     ['an administrator below names a tenant two levels above', child, above.tenantId],
-    ['an administrator names a tenant beside', beside, low.tenantId],
-    ['an administrator names a tenant below one beside', beside, child.tenantId],
+    ['an administrator names a sibling tenant', sibling, low.tenantId],
+    ['an administrator names a child of a sibling tenant', sibling, child.tenantId],
     ['an administrator names the tenant above', low, above.tenantId],
     ['an administrator above names a deleted tenant', above, deleted],
     ['a member names a tenant below', memberAbove, low.tenantId],
@@ -75,7 +75,7 @@ export async function testActing(service: Service, rowSecurity: 'with' | 'withou
           assert.equal(withoutCode(response, code), withoutCode(unknown, absent.code), name);
         });
         const invalid = sample(['x', '1'.repeat(19), "'%20or%20true"], 3, n).map(async (malformed) => {
-          const responses = [above, beside].map((client) => call(client, `tenantId=${malformed}`, target));
+          const responses = [above, sibling].map((client) => call(client, `tenantId=${malformed}`, target));
           const [first, other] = (await Promise.all(responses)).map(({ status, text }) => `${status} ${text}`);
           assert.match(String(first), /^400 /, malformed);
           assert.equal(other, first, malformed);

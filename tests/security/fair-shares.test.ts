@@ -48,7 +48,7 @@ const delayKey =
     return { ...db, use: (work) => db.use((sql) => work(delay(sql))) };
   };
 
-/** Sends requests that wait for the lock, and collects the responses that arrive nevertheless. */
+/** Sends requests at the same moment and collects their responses. Those that got a slot wait until the test lets them go on. */
 function flood(client: Client, count: number): { responses: ApiResponse[]; all: Promise<unknown> } {
   const responses: ApiResponse[] = [];
   const send = async () => responses.push(await client.get(DEPT));
@@ -62,7 +62,7 @@ test('a tenant that has taken all request slots is rejected, and another tenant 
     await waitFor('the rest is rejected', () => many.responses.length === scale(20, 300) - LIMIT);
     for (const response of many.responses) expectError(response, 503, 'TOO_BUSY');
     for (let n = 0; n < 5; n++) assert.equal((await node.as(quiet).get('/auth/me')).status, 200);
-    // Callers without a token have a share too.
+    // Public operations ignore the token: the request counts for its address, which has a share too.
     assert.equal((await node.as(quiet).get('/version')).status, 200);
     expectError(await node.as(noisy).get('/auth/me'), 503, 'TOO_BUSY');
     return { all: many.all };

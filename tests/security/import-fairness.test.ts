@@ -43,7 +43,7 @@ test('a file that needs more memory than other imports leave is rejected, and an
   assert.deepEqual([await preview(30), await preview(30), await preview(70), await preview(30)], [200, 200, 503, 200]);
 });
 
-test('short rows with many errors take the memory that is reserved for them, and ten errors of a row are kept', async () => {
+test('memory is reserved for the errors that short rows may have, and at most ten errors of a row are kept', async () => {
   const limited = await startService({}, { limits: { importBytes: 67_108_864 } });
   const tenant = await limited.createTenant();
   const paths = Array.from({ length: 20 }, (_, n) => `缺${n}`).join(';');

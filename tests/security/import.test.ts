@@ -296,10 +296,10 @@ const LARGE_BODIES = `
 `;
 
 test('clients get the error for a body that is too large while they are still sending it', async () => {
-  // In another process: within one, the client would always read before it sends more.
   const patient = await startService({ DATABASE_URL: service.databaseUrl }, { timing: { lingerMs: 600_000 } });
   const [files, texts] = [scale(1, 3), scale(3, 10)];
   const args = [patient.base, tenant.token ?? '', String(files), String(texts)];
+  // Run the client in another process: in this one, it would always read before it sends more.
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--input-type=module',
     '--eval',

@@ -8,7 +8,7 @@ import { captureQueries, type Query } from '../support/statements.ts';
 
 /** API keys that were refused: the user of a key that was disabled or deleted may go on sending requests. */
 
-test('a request with a disabled key is rejected before the operation sends a statement, and does not make the tenant active', async () => {
+test('a request with a disabled key is rejected before the operation sends a statement, and its tenant does not count as active', async () => {
   const queries: Query[] = [];
   const active: string[] = [];
   const wrapDatabase = (db: Database) => {
@@ -40,7 +40,7 @@ test('a request with a disabled key is rejected before the operation sends a sta
   active.length = 0;
   queries.length = 0;
   for (const call of calls) expectError(await call(), 403, 'KEY_DISABLED');
-  assert.ok(!active.includes(admin.tenantId), 'the tenant is not active');
+  assert.ok(!active.includes(admin.tenantId), 'the tenant does not count as active');
   const statements = queries.flatMap(({ string }) => string ?? []);
   assert.ok(!statements.some((text) => /read_departments|lock_quota_counters|insert into departments/.test(text)));
 

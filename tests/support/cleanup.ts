@@ -21,7 +21,7 @@ export const onHang = (work: () => Promise<string[]>): void => void hangReports.
 export const describeHang = async (): Promise<string[]> =>
   (await Promise.all(hangReports.map((work) => work()))).flat();
 
-/** Called by scripts/test-worker.js before and after each test, and after each file. */
+/** Called by scripts/test-worker.js before each test. It calls the functions below after each test, each file and all files. */
 export function startTest(): void {
   testCleanups.push([]);
 }

@@ -39,7 +39,7 @@ export interface ConsoleFixture {
   browser: Browser;
   /** Opens a page in a new context, without cookies or stored settings. Defaults: Chinese, 1440 wide, reduced motion. */
   newPage(options?: BrowserContextOptions): Promise<Page>;
-  /** Returns the page that all tests share, as the last one left it. `logInOnPage` and `resetToLogin` reset it. */
+  /** Returns the page that all tests share, as the previous test left it. `logInOnPage` and `resetToLogin` reset it. */
   sharedPage(): Promise<Page>;
   /** Returns the shared page after a login, at this path. */
   logIn(credentials?: Credentials, path?: string, settings?: PageSettings): Promise<Page>;

@@ -6,9 +6,9 @@ import { type Browser, firefox } from 'playwright-core';
  * Runs the console's tests in the Firefox of the system, through WebDriver BiDi. Playwright's own build of Firefox has to be
  * downloaded; this one comes with the distribution.
  *
- * Playwright (1.65) has not documented this yet: the channel starts with `moz-`, and the emulation of media features needs a
- * command that Firefox (153) does not know. `replaceUnknownCommands` replaces it with a script in Firefox's own window, which
- * needs private fields of playwright-core. If they change with a new version, only the tests in Firefox fail.
+ * Playwright (1.65) does not document this yet: it takes a channel whose name starts with `moz-`. To emulate media features,
+ * Playwright sends a command that Firefox (153) does not know. `replaceUnknownCommands` replaces it with a script in Firefox's
+ * own window, which needs private fields of playwright-core. If they change with a new version, only the tests in Firefox fail.
  */
 
 const systemPaths = [

@@ -14,7 +14,10 @@ export const scale = (everyday: number, long: number): number => (isLong ? long 
 export const sample = <T>(items: readonly T[], step: number, offset = 0): T[] =>
   items.filter((_, n) => isLong || n % step === offset % step);
 
-/** The longest delay of uses of the database (statements.ts) and of actions in the browser, to find tests that race. */
+/**
+ * The longest delay of uses of the database (statements.ts), and the delay of each action in the browser (chromium.ts), to find
+ * tests that race.
+ */
 export const MAX_DELAY_MS = Number(process.env.BANYAN_TEST_DELAY_MS ?? 0);
 
 export const firstSeed = Number(process.env.BANYAN_TEST_SEED ?? 1);
