@@ -29,7 +29,6 @@ export interface PageSettings {
   language?: 'zh' | 'en';
   viewport?: { width: number; height: number };
   dark?: boolean;
-  motion?: boolean;
   /** Whether the page follows the changes of others. Off by default: most tests decide themselves when a page refetches. */
   live?: boolean;
 }
@@ -194,7 +193,7 @@ const tabsOf = (page: Page) =>
  */
 export async function resetToLogin(
   page: Page,
-  { language = 'zh', viewport = DESKTOP, dark = false, motion = false, live = false }: PageSettings = {},
+  { language = 'zh', viewport = DESKTOP, dark = false, live = false }: PageSettings = {},
 ): Promise<void> {
   const context = page.context();
   for (const tab of [context, ...context.pages()]) await tab.unrouteAll({ behavior: 'ignoreErrors' });
@@ -206,7 +205,7 @@ export async function resetToLogin(
   if (size?.width !== viewport.width || size.height !== viewport.height) await page.setViewportSize(viewport);
   await page.emulateMedia({
     colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: motion ? 'no-preference' : 'reduce',
+    reducedMotion: 'reduce',
   });
   // The page is new, or a failed test has reset it.
   if ((await page.locator('.frame, .login').count()) === 0) await page.goto('/login');
