@@ -72,9 +72,9 @@ export async function restoreSession(): Promise<void> {
   }
 }
 
-/** Whether the service has rejected the request for good. Network errors, rate limiting and overload are temporary. */
+/** Whether the service has rejected the request for good. Network errors, rate limiting and errors of the service are temporary. */
 const isFinal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && error.status !== 429 && error.status !== 503;
+  error instanceof ApiError && error.status !== 429 && error.status < 500;
 
 let renewal: Promise<void> | undefined;
 

@@ -48,7 +48,7 @@ export function createDepartmentReader({ db, metrics }: Pick<Dependencies, 'db' 
       else if (!row || (isDeleted(row) && !request.includeDeleted)) resolve(undefined);
       else if (ancestors === undefined) uncached.push(item);
       else {
-        paths.lookups.hits++;
+        if (row[1] !== 0) paths.lookups.hits++;
         resolve(showFound(tenantId, ancestors, row));
       }
     }

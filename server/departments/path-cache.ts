@@ -20,10 +20,7 @@ export interface PathCache {
     treeVersion: string,
     parentIds: Iterable<number>,
   ): Promise<ReadonlyMap<number, string>>;
-  /**
-   * How many paths were found in the cache and how many had to be read, for metrics. A batch also counts top-level departments as
-   * hits, although they need no path.
-   */
+  /** How many paths were found in the cache and how many had to be read, for metrics. */
   readonly lookups: { hits: number; misses: number };
   /** Returns the approximate size of all cached paths in bytes, and how many tenants they belong to. */
   size(): { bytes: number; tenants: number };

@@ -1,43 +1,28 @@
 import Type from 'typebox';
-import type { Tx } from '../../db/driver.ts';
-import { KeyedSemaphore, Semaphore } from '../../db/semaphore.ts';
 import { readInRequestedTenant, writeInRequestedTenant } from '../access/requested-tenant.ts';
-import type { Caller } from '../auth/caller.ts';
-import { createCache } from '../cache.ts';
 import type { App, Dependencies } from '../context.ts';
 import { ok } from '../http/envelope.ts';
 import { rejectIfMatch, writeHeaders } from '../http/etag.ts';
 import { IdPath, TenantQuery } from '../http/fields.ts';
 import { BULK_BODY_LIMIT } from '../http/limits.ts';
 import { responses } from '../http/openapi.ts';
-import { isClientWaiting, queueTimeout, sendChunks, sendSerialized, streamResponse } from '../http/streaming.ts';
 import { pathId } from '../http/validation.ts';
 import { resolvePointInTime } from '../ledger/point-in-time.ts';
 import { addDepartments } from './bulk.ts';
 import { listChildrenAt } from './history/reads.ts';
-import { treeAt } from './history/tree.ts';
 import { createStoredReader } from './stored-reader.ts';
 import { listChildren, orderDepartments } from './tree/children.ts';
 import { ChildrenFilter, ChildrenPage, DeptOrder, NewDeptIds, NewDepts, TreeFilter, TreeNode } from './tree/schema.ts';
-import { currentTree, readSmallTree, readTree } from './tree/tree.ts';
+import { createTreeSender } from './tree-sending.ts';
 
 const path = '/system/dept-api';
 const shared = { tags: ['Departments'] };
-
-/** For how long a tree counts as large. */
-const KNOWN_LARGE_MS = 60_000;
 
 /** The routes of the tree. They are not in tree/, because they also read the past: history/ imports tree/. */
 export function treeRoutes(app: App, deps: Dependencies): void {
   const { db } = deps;
   const show = createStoredReader(deps.config.timeZone);
-  // These limits leave connections of the pool (10 by default) to other requests. A large tree holds a connection for as long as
-  // its client reads; a small one is sent from memory. No tenant waits for the small trees of another one.
-  const smallTreesOfTenant = new KeyedSemaphore(4);
-  const largeTrees = new Semaphore(2);
-  const largeTreesOfTenant = new KeyedSemaphore(1);
-  // A tree that was too large to be built in memory is not read twice the next time. Streaming also works if it has become small.
-  const knownLarge = createCache<true>(1_000, { ttl: KNOWN_LARGE_MS });
+  const sendTree = createTreeSender(deps);
 
   app.get(
     `${path}/:id/children`,
@@ -85,32 +70,9 @@ export function treeRoutes(app: App, deps: Dependencies): void {
       },
     },
     async (request, reply) => {
-      const { query } = request;
-      const time = query.asOf === undefined ? undefined : await resolvePointInTime(deps, request, query.asOf);
-      const sourceOf = (tx: Tx, caller: Caller) =>
-        time ? treeAt(tx, caller, query, time) : currentTree(tx, caller, query);
-      const { tenantId } = request.token;
-      const key = JSON.stringify([tenantId, query]);
-      if (!knownLarge.has(key)) {
-        const small = await smallTreesOfTenant.run(
-          tenantId,
-          () => readInRequestedTenant(db, request, async (tx, caller) => readSmallTree(sourceOf(tx, caller))),
-          queueTimeout(reply),
-        );
-        if (small !== undefined) return sendSerialized(reply, small);
-        knownLarge.set(key, true);
-      }
-      const send = () =>
-        readInRequestedTenant(db, request, (tx, caller) =>
-          sendChunks(
-            reply,
-            readTree(tx, sourceOf(tx, caller), () => isClientWaiting(reply)),
-          ),
-        );
-      const timeout = queueTimeout(reply);
-      return streamResponse(reply, () =>
-        largeTreesOfTenant.run(tenantId, () => largeTrees.run(send, timeout), timeout),
-      );
+      const { asOf } = request.query;
+      const time = asOf === undefined ? undefined : await resolvePointInTime(deps, request, asOf);
+      return sendTree(request, reply, time);
     },
   );
 

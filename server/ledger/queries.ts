@@ -122,7 +122,7 @@ export interface AuditSearch {
   before: string | null;
   /** Only the last change of each record. */
   latest: boolean;
-  /** Of the changes of one request that match, only the last one. */
+  /** Of the changes of one request that match, only the last one. Notices that it caused count only if nothing else matches. */
   grouped: boolean;
   /** Only changes whose actor this tenant, which the transaction has assumed, may know (visibility.ts). null: all changes. */
   knownTo: string | null;
@@ -184,8 +184,12 @@ export const listAudit = (
       ${
         search.grouped
           ? tx`and not exists (
-              select from changes d where d.tenant_id = ledger and d.time = c.time and d.change_id > c.change_id
-                and d.batch = c.batch ${matches(tx, 'd', search, includeCopies)})`
+                select from changes d where d.tenant_id = ledger and d.time = c.time and d.change_id > c.change_id
+                  and d.batch = c.batch and (d.resource <> 'notice' or c.resource = 'notice')
+                  ${matches(tx, 'd', search, includeCopies)})
+              and not (c.resource = 'notice' and exists (
+                select from changes d where d.tenant_id = ledger and d.time = c.time and d.batch = c.batch
+                  and d.resource <> 'notice' ${matches(tx, 'd', search, includeCopies)}))`
           : tx``
       }
     order by c.change_id desc limit ${limit}

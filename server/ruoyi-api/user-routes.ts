@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Tx } from '../../db/driver.ts';
-import { type Caller, fairnessKeyOf, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
+import { fairnessKeyOf, prepareAndWrite, readAs, writeAs } from '../auth/caller.ts';
 import { hashNewPassword } from '../auth/password-policy.ts';
 import type { App } from '../context.ts';
 import { ok } from '../http/envelope.ts';
@@ -28,10 +27,7 @@ export function userRoutes(app: App, { db, passwords }: RuoyiDependencies): void
   const hash = (request: FastifyRequest, text: string) =>
     hashNewPassword((each) => passwords.hash(each, fairnessKeyOf(request)), text);
   /** Reads users and shows them with the names of their departments. */
-  const readShown = <T>(
-    request: FastifyRequest,
-    find: (tx: Tx, caller: Caller) => Promise<{ rows: readonly User[] } & T>,
-  ) =>
+  const readShown = <T>(request: FastifyRequest, find: Parameters<typeof readAs<{ rows: readonly User[] } & T>>[2]) =>
     readAs(db, request, async (tx, caller) => {
       const { rows, ...found } = await find(tx, caller);
       return { ...found, rows: await showUsers(tx, caller, rows, languageOf(request.headers)) };

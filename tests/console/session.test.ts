@@ -41,6 +41,20 @@ test('a form submitted after the session has ended asks for the password and is 
   expectNoCspViolations(page);
 });
 
+test('an internal error of the service while the token is refreshed does not end the session', async () => {
+  await createUser('hua');
+  await openAccount('hua');
+  await page.route(
+    '**/auth/refresh*',
+    (route) => route.fulfill({ status: 500, json: { code: 500, msg: 'x', data: {} } }),
+    {
+      times: 1,
+    },
+  );
+  await page.reload();
+  await page.getByText('当前设备').waitFor();
+});
+
 test('a logout clears the URL in both tabs, and the next user starts at the home screen', async () => {
   await createUser('lin', ['admin']);
   await createUser('tan', ['admin']);

@@ -63,6 +63,23 @@ test('a filter finds the requests that made a matching change, and each row coun
   assert.deepEqual(rows[1]?.counts, [{ resource: 'department', action: 'created', count: 1 }]);
 });
 
+test('a request that caused a notice is represented by what it changed, and its row counts the notice', async () => {
+  const admin = await service.createTenant();
+  expectOk(await service.root.put(`/system/quota-api/storage?tenantId=${admin.tenantId}`, { total: 10, used: 9 }));
+  const {
+    rows: [row],
+  } = await list(admin, 'grouped=true');
+  assert.deepEqual(
+    [row?.resource, row?.counts?.map(({ resource, count }) => `${count} ${resource}`).sort()],
+    ['quota', ['1 notice', '1 quota']],
+  );
+  const { rows: notices } = await list(admin, 'grouped=true&resource=notice');
+  assert.deepEqual(
+    notices.map(({ resource }) => resource),
+    ['notice'],
+  );
+});
+
 test('pages of a grouped audit log neither repeat nor omit a request', async () => {
   const { admin } = await deleteSubtree();
   const all = (await list(admin, 'grouped=true')).rows.map(({ id }) => id);

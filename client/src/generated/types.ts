@@ -206,7 +206,7 @@ export type DepartmentChild = Department & {
   hasChildren: boolean;
   userCount?: UserCount;
   /**
-   * Like `userCount`, with all descendants; only with `branchCounts`, up to 50,000 departments
+   * As `userCount`, for the subtree; only with `branchCounts`; omitted above 50,000 departments
    */
   branchUserCount?: number;
 };
@@ -320,7 +320,7 @@ export type TenantUpdate = TenantFields & {
 
 export type ListedTenant = TenantBase & {
   /**
-   * Code of the parent; null only for 000000
+   * Parent code; null: none, or not visible
    */
   tenantParent: string | null;
   ruleBo?: TenantRules;
@@ -344,7 +344,7 @@ export type TenantNode = {
 
 export type Tenant = TenantBase & {
   /**
-   * Code of the parent; null only for 000000
+   * Parent code; null: none, or not visible
    */
   tenantParent: string | null;
   ruleBo: TenantRules;
@@ -3383,7 +3383,7 @@ export type ListChangesData = {
      */
     tenantId?: string;
     /**
-     * Also changes of descendant tenants, if there are at most 1,000: otherwise send `tenantId`.
+     * Also changes of descendants (at most 1,000). Default for API keys without `below`: false
      */
     below?: boolean;
     /**

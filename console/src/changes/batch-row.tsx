@@ -67,11 +67,15 @@ export function BatchRow({ change, counts, isNew }: Props) {
   );
 }
 
-/** Reads the changes of a request, found by its id. Those that the service itself made have no id and are found by their time. */
-function useBatch({ requestId, time, tenantId, batch }: AuditEntry, resource?: 'department', enabled = true) {
+/**
+ * Reads the changes of a request, found by its id. Those that the service itself made, such as notices that the request caused,
+ * have no id: then all are found by their time, which is the same.
+ */
+function useBatch({ requestId, time, tenantId, batch, counts }: AuditEntry, resource?: 'department', enabled = true) {
   const ownTenantId = useMe().tenant.tenantId;
+  const hasNotice = counts?.some((count) => count.resource === 'notice');
   const filter = {
-    ...(requestId ? { requestId } : { from: time, to: millisecondAfter(time) }),
+    ...(requestId && !hasNotice ? { requestId } : { from: time, to: millisecondAfter(time) }),
     ...(resource ? { resource } : {}),
     below: false,
     limit: MAX_SHOWN,

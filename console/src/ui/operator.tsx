@@ -5,7 +5,7 @@ import { changeTexts } from './change-texts.ts';
 import { useIsReadable, useTenantsByCode, useUserNames } from './record-names.ts';
 import { PersonLink } from './user/person-link.tsx';
 
-export type Operator = Pick<AuditEntry, 'by' | 'byUserId' | 'byKeyId' | 'byTenantId'>;
+export type Operator = Pick<AuditEntry, 'by' | 'byUserId' | 'byKeyId' | 'byTenantId' | 'requestId'>;
 
 interface ShownOperator {
   /** The name of the user, and the tenant if it is another one. */
@@ -15,7 +15,7 @@ interface ShownOperator {
 }
 
 /** The user, API key or command behind a change, for display. */
-export function useOperator({ by, byUserId, byKeyId, byTenantId }: Operator): ShownOperator {
+export function useOperator({ by, byUserId, byKeyId, byTenantId, requestId }: Operator): ShownOperator {
   const t = useTexts(changeTexts);
   const ownTenantId = useMe().tenant.tenantId;
   const isOther = byTenantId !== null && byTenantId !== ownTenantId;
@@ -25,7 +25,9 @@ export function useOperator({ by, byUserId, byKeyId, byTenantId }: Operator): Sh
   const userName = byUserId === null ? undefined : names.get(byUserId);
   // The first start writes as `system`, which no user may be called.
   const isSystem = by === 'system' && !byUserId && byKeyId === null;
-  const name = userName || (isSystem ? '' : by) || t.system;
+  // The service itself has no request. An administrator of a tenant that used to be above this one is no longer named.
+  const unnamed = requestId === null || isSystem ? t.system : t.hiddenOperator;
+  const name = userName || (isSystem ? '' : by) || unnamed;
   return {
     name: isOther ? t.userOfTenant(name, tenant?.tenantName || t.tenantCode(byTenantId)) : name,
     account: isOther ? `${by} ${byTenantId}` : by,
