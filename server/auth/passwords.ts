@@ -12,6 +12,12 @@ export interface PasswordCost {
 /** argon2id as OWASP recommends it: 19 MiB, 2 passes, 1 lane. The library's default algorithm is argon2id. */
 export const OWASP_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
+/**
+ * For passwords that the service generates. Their 93 random bits cannot be guessed, however fast a guess is, so a slow hash would
+ * protect nothing: see docs/decisions/0029. The first login replaces the hash.
+ */
+const GENERATED_COST: PasswordCost = { memoryCost: 16, timeCost: 1, parallelism: 1 };
+
 /** Hashing is slow on purpose. Its concurrency is limited, so that a flood of logins leaves CPU time for other work. */
 const HASHING = { concurrency: 2, maxWaiting: 200 };
 
@@ -24,6 +30,8 @@ const LOGINS = { concurrency: 4, maxWaiting: 96 };
 /** All slow work names its fairness key, so that no address and no tenant delays the others. */
 export interface Passwords {
   hash(password: string, fairnessKey: FairnessKey): Promise<string>;
+  /** Hashes a password that generatePassword() has returned. It takes a tenth of a millisecond, so nothing has to wait. */
+  hashGenerated(password: string): Promise<string>;
   /** Hashes with a given salt: the same password and salt give the same hash. */
   hashWithSalt(password: string, salt: Buffer, fairnessKey: FairnessKey): Promise<string>;
   /**
@@ -54,11 +62,15 @@ export async function createPasswords(
   const unknownAccount = await argon2.hash('nobody has this password', cost);
   const hashing = new FairQueue(HASHING);
   const logins = new FairQueue(LOGINS);
-  const ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`;
-  const compare = (stored: string, password: string) =>
-    isBcrypt(stored) ? verifyBcrypt(password, stored) : argon2.verify(stored, password);
+  const [ownPrefix, generatedPrefix] = [prefixOf(cost), prefixOf(GENERATED_COST)];
+  const compare = async (stored: string, password: string) => {
+    // The response time must not reveal that an account still has its generated password.
+    if (stored.startsWith(generatedPrefix)) await argon2.verify(unknownAccount, password);
+    return isBcrypt(stored) ? verifyBcrypt(password, stored) : argon2.verify(stored, password);
+  };
   return {
     hash: (password, fairnessKey) => hashing.run(fairnessKey, () => argon2.hash(password, cost)),
+    hashGenerated: (password) => argon2.hash(password, GENERATED_COST),
     hashWithSalt: (password, salt, fairnessKey) =>
       hashing.run(fairnessKey, () => argon2.hash(password, { ...cost, salt })),
     async verify(stored, password, fairnessKey) {
@@ -70,6 +82,10 @@ export async function createPasswords(
     countWaiting: () => ({ logins: logins.length, hashing: hashing.length }),
   };
 }
+
+/** How the hashes of a cost begin. */
+const prefixOf = ({ memoryCost, timeCost, parallelism }: PasswordCost): string =>
+  `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`;
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { Tx } from '../../db/driver.ts';
 import { readInRequestedTenant } from '../access/requested-tenant.ts';
-import { type Caller, fairnessKeyOf, prepareAndWrite, writeAs } from '../auth/caller.ts';
+import { type Caller, prepareAndWrite, writeAs } from '../auth/caller.ts';
 import type { Dependencies } from '../context.ts';
 import { DEPARTMENT_EXAMPLES } from '../departments/columns.ts';
 import { departmentSheet } from '../departments/export.ts';
@@ -91,7 +91,7 @@ export function userImporter({ db, passwords }: Dependencies): Importer {
           plan.createdRows,
           (password) => {
             progress.throwIfAborted();
-            return passwords.hash(password, fairnessKeyOf(request));
+            return passwords.hashGenerated(password);
           },
           (done) => progress.report(done, plan.createdRows.length + table.rows.length),
         );

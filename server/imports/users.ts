@@ -15,9 +15,6 @@ import { planUsers } from './user-plan.ts';
 /** The initial passwords of new users, by the index of their row. They are in memory only until they are returned. */
 export type InitialPasswords = ReadonlyMap<number, { password: string; hash: string }>;
 
-/** How many passwords of an import are hashed, or wait to be, at the same time. Those of other requests are hashed in between. */
-const HASHES_IN_FLIGHT = 2;
-
 /** Generates and hashes a password for each of these rows. */
 export async function createPasswords(
   rows: readonly number[],
@@ -25,20 +22,11 @@ export async function createPasswords(
   report: (done: number) => void,
 ): Promise<InitialPasswords> {
   const passwords = new Map<number, { password: string; hash: string }>();
-  const pending = [...rows];
-  let failed = false;
-  const work = async () => {
-    for (let n = pending.shift(); n !== undefined && !failed; n = pending.shift()) {
-      const password = generatePassword();
-      passwords.set(n, { password, hash: await hash(password) });
-      report(passwords.size);
-    }
-  };
-  const stop = (error: unknown) => {
-    failed = true;
-    throw error;
-  };
-  await Promise.all(Array.from({ length: HASHES_IN_FLIGHT }, () => work().catch(stop)));
+  for (const n of rows) {
+    const password = generatePassword();
+    passwords.set(n, { password, hash: await hash(password) });
+    report(passwords.size);
+  }
   return passwords;
 }
 

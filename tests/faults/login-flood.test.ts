@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type verify as argon2Verify, hash } from '@node-rs/argon2';
+import { hash, verify as verifyArgon2 } from '@node-rs/argon2';
 import { type FairnessKey, fairnessKeyOfAddress, fairnessKeyOfTenant } from '../../server/auth/fair-queue.ts';
 import { createPasswords } from '../../server/auth/passwords.ts';
 import { CHEAP_HASH } from '../support/database.ts';
@@ -81,7 +81,7 @@ async function startChecks(tasks: [name: string, fairnessKey: FairnessKey][]): P
       started.push(String(name));
       pending.push(() => resolve(true));
     });
-  const passwords = await createPasswords(CHEAP_HASH, { hash, verify: verify as typeof argon2Verify });
+  const passwords = await createPasswords(CHEAP_HASH, { hash, verify: verify as typeof verifyArgon2 });
   const checks = tasks.map(([name, fairnessKey]) => passwords.verify('', name, fairnessKey));
   while (started.length < tasks.length || pending.length > 0) {
     await waitFor('a check begins', () => pending.length > 0);
@@ -91,6 +91,21 @@ async function startChecks(tasks: [name: string, fairnessKey: FairnessKey][]): P
   return started;
 }
 const keyOf = (address: string, tenantId: string) => fairnessKeyOfAddress({ address, tenantId });
+
+test('a login with a generated password takes the same slow check as one of an unknown account', async () => {
+  const checked: string[] = [];
+  const verify: typeof verifyArgon2 = (stored, password) => {
+    checked.push(String(stored).split('$')[3] as string);
+    return verifyArgon2(stored, password);
+  };
+  const passwords = await createPasswords(CHEAP_HASH, { hash, verify });
+  const stored = await passwords.hashGenerated('a generated one');
+  const fairnessKey = keyOf('a', 't');
+  assert.equal(await passwords.verify(stored, 'a generated one', fairnessKey), true);
+  assert.equal(await passwords.verify(stored, 'another one', fairnessKey), false);
+  assert.deepEqual(checked, ['m=8,t=1,p=1', 'm=16,t=1,p=1', 'm=8,t=1,p=1', 'm=16,t=1,p=1']);
+  assert.ok(passwords.needsRehash(stored), 'the first login replaces the hash');
+});
 
 test('password checks are scheduled round-robin by address and by tenant', async () => {
   const start: [string, FairnessKey][] = ['x', 'y'].map((name) => [name, keyOf(name, name)]);
