@@ -18,8 +18,8 @@ const CHECK_MS = 100;
 /** The milliseconds within which a request must get its response. */
 export const deadlineOf = (request: FastifyRequest): number => {
   const { responseMs, bulkResponseMs, importResponseMs } = request.server.timing;
-  const { importsFile, writesMany } = request.routeOptions.config ?? {};
-  if (importsFile) return importResponseMs;
+  const { importsFile, undoesImports, writesMany } = request.routeOptions.config ?? {};
+  if (importsFile || undoesImports) return importResponseMs;
   return writesMany?.(request) ? bulkResponseMs : responseMs;
 };
 
@@ -84,6 +84,8 @@ declare module 'fastify' {
     writesMany?: (request: FastifyRequest) => boolean;
     /** The body is a file whose rows are written. */
     importsFile?: boolean;
+    /** The request may undo an import, which takes as long as the import. */
+    undoesImports?: boolean;
     /** The work before the transaction may take minutes, so the deadline begins after it. */
     hasLongPreparation?: boolean;
   }

@@ -158,7 +158,7 @@ export function ledgerRoutes(
   app.post(
     `${path}/:id/revert`,
     {
-      config: { requires: 'change:revert', writesMany: () => true },
+      config: { requires: 'change:revert', undoesImports: true },
       schema: {
         ...shared,
         operationId: 'revertChange',

@@ -1,10 +1,10 @@
 -- Writes one change to the ledger of the tenant `ledger`, whichever tenant the transaction has set. A tenant's change has
 -- hashes instead of records. `in_order` says whether readers of a whole subtree get the change; by default they get it
--- unless it is a copy, a login or a change of a webhook or an API key.
+-- unless it is a copy, a login or a change of a webhook or an API key. Like record_user_change(), it keeps its plans.
 create or replace function record_change(ledger text, actor text, resource text, resource_id bigint, action text,
     old_record jsonb, new_record jsonb, is_copy boolean default false, before_hash bytea default null,
     after_hash bytea default null, in_order boolean default null) returns void
-  language plpgsql set search_path = banyan, pg_temp as $$
+  language plpgsql set search_path = banyan, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   origin jsonb := request_origin();
   tenant text := current_setting('banyan.tenant', true);

@@ -1,7 +1,8 @@
 -- Records a user's change at the commit, when the statements for their departments are done too. The state before it is
--- the one that the ledger recorded last.
+-- the one that the ledger recorded last. The plans are kept even where the transaction wants a new plan for each statement
+-- (db/planner.ts): an import calls this function for each user, and planning would take longer than the rest.
 create or replace function record_user_change() returns trigger
-  language plpgsql set search_path = banyan, pg_temp as $$
+  language plpgsql set search_path = banyan, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   tenant text := current_setting('banyan.tenant', true);
   last_id bigint;
@@ -16,9 +17,10 @@ begin
     perform record_change(new.tenant_id, new.update_by, 'user', new.user_id, 'password changed', null, null);
   end if;
   select c.change_id, c.after into last_id, old_record from changes c
-    where c.tenant_id = new.tenant_id and c.resource = 'user' and c.resource_id = new.user_id
-      and c.action <> 'password changed'
-    order by c.change_id desc limit 1;
+    -- A range and this order fit only the index by record, also for a plan that is made while the table is empty.
+    where c.tenant_id = new.tenant_id and c.resource = 'user' and c.resource_id >= new.user_id
+      and c.resource_id <= new.user_id and c.action <> 'password changed'
+    order by c.resource_id desc, c.change_id desc limit 1;
   current_record := user_record(new.tenant_id, new.user_id);
   new_record := case when current_record ->> 'del_flag' = '0' then current_record end;
   if last_id is null or old_record is distinct from new_record then
