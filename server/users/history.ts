@@ -1,20 +1,22 @@
 import type { Tx } from '../../db/driver.ts';
 import { assumeTenant, assumeTenantForWrite } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
-import { lockAndFindMissing } from '../departments/members.ts';
+import { lockAndFindMissing, lockUserDepartments } from '../departments/members.ts';
 import { ApiError, apiError } from '../http/errors.ts';
 import { assertNoConflicts } from '../ledger/conflicts.ts';
 import { readLastDeleted, readStoredAt } from '../ledger/history.ts';
 import type { PointInTime } from '../ledger/point-in-time.ts';
 import type { LedgerResource, RecordRevert } from '../ledger/resources.ts';
 import type { StoredRow } from '../records/record.ts';
-import { replaceDepartments, restoreDeletedUsers } from './memberships.ts';
-import { lockAnyUsers, readUser as readUserRow } from './queries.ts';
+import { assertNotLastAdministrator } from './accounts.ts';
+import { membershipOf, replaceDepartments, restoreDeletedUsers } from './memberships.ts';
+import { lockAnyUsers, lockUsers, readUser as readUserRow } from './queries.ts';
 import { assertMayRead } from './reads.ts';
+import { readStoredUsers, type StoredUser, writeUserChanges } from './reconcile.ts';
 import { rolesOf, storedContents, storedDepartments, user } from './record.ts';
 import type { User } from './schema.ts';
 import { createStoredReader } from './stored-reader.ts';
-import { removeUsers, updateUser } from './users.ts';
+import { assertMayManage, removeUsers, updateUser } from './users.ts';
 
 export async function readUserAt(
   tx: Tx,
@@ -75,16 +77,55 @@ async function revertUsers(tx: Tx, caller: Caller, ledger: string, reverts: Reco
     await restoreDeletedUsers(tx, caller, tenantId, deleted.map(formerDepartments)).catch(rethrowAsDeptGone);
   if (moved.length > 0)
     await replaceDepartments(tx, caller, tenantId, moved.map(formerDepartments)).catch(rethrowAsDeptGone);
-  for (const { id: userId, from, to } of reverts) {
-    if (!from || !to || isMoved(from, to)) continue;
+  const updated = reverts.flatMap(({ id, from, to }) => (from && to && !isMoved(from, to) ? [{ id, from, to }] : []));
+  const changesRequirement = ({ from, to }: { from: StoredRow; to: StoredRow }) => mustChange(from) !== mustChange(to);
+  const together = updated.filter((each) => !changesRequirement(each));
+  if (together.length > 0) await updateTogether(tx, caller, tenantId, together).catch(rethrowAsDeptGone);
+  for (const { id: userId, to } of updated.filter(changesRequirement)) {
+    const mustChangePassword = mustChange(to);
     const present = await readUserRow(tx, tenantId, userId);
     const userName = String(to.user_name);
     const roles = rolesOf(to.administrator === true);
     const input = { userId, tenantId, userName, ...user.fromStored(to, present), ...storedDepartments(to), roles };
-    const { must_change_password: wanted } = to;
-    const mustChangePassword = wanted === from.must_change_password ? null : wanted === true;
     await updateUser(tx, caller, { ...input, mustChangePassword }, { isRevert: true }).catch(rethrowAsDeptGone);
   }
+}
+
+const mustChange = (row: StoredRow): boolean => row.must_change_password === true;
+
+/** Gives many users the fields and departments of recorded rows: an import may have changed 100,000. */
+async function updateTogether(
+  tx: Tx,
+  caller: Caller,
+  tenantId: string,
+  targets: readonly { id: string; to: StoredRow }[],
+): Promise<void> {
+  const userIds = targets.map(({ id }) => id);
+  const locked = await lockUsers(tx, tenantId, userIds);
+  if (locked.length < userIds.length) throw apiError('USER_NOT_FOUND');
+  const present = await readStoredUsers(tx, tenantId, userIds);
+  const rows = targets.map(({ id: userId, to }) => {
+    const now = present.get(userId) as StoredUser;
+    const departments = membershipOf(userId, storedDepartments(to));
+    return {
+      ...departments,
+      ...user.fromStored(to, now),
+      userName: String(to.user_name),
+      administrator: to.administrator === true,
+      moved:
+        now.deptId !== departments.deptId || now.deptIds.toSorted().join() !== departments.deptIds.toSorted().join(),
+      wasEnabled: now.status === '0',
+    };
+  });
+  assertMayManage(caller, [...locked, ...rows]);
+  const staying = new Set(rows.filter((row) => row.administrator && row.status === '0').map(({ userId }) => userId));
+  await assertNotLastAdministrator(
+    tx,
+    tenantId,
+    locked.filter(({ userId }) => !staying.has(String(userId))),
+  );
+  await lockUserDepartments(tx, tenantId, { deptIds: [...new Set(rows.flatMap(({ deptIds }) => deptIds))] });
+  await writeUserChanges(tx, { ...caller, tenantId }, { created: [], updated: rows }, [], () => {});
 }
 
 const formerDepartments = ({ id, to }: RecordRevert) => ({ userId: id, ...storedDepartments(to as StoredRow) });

@@ -82,11 +82,14 @@ export async function replaceDepartments(
   await touchUsers(tx, tenantId, userIds, caller.userName);
 }
 
+/** Returns the departments of a user as they are stored: `deptIds` includes the main one. */
+export function membershipOf(userId: string, { deptId, deptIds }: Pick<User, 'deptId' | 'deptIds'>) {
+  const main = deptId === null ? null : String(deptId);
+  return { userId, deptId: main, deptIds: [...new Set([...(main ? [main] : []), ...deptIds.map(String)])] };
+}
+
 async function lockFormerDepartments(tx: Tx, tenantId: string, users: readonly FormerDepartments[]) {
-  const memberships = users.map(({ userId, deptId, deptIds }) => {
-    const main = deptId === null ? null : String(deptId);
-    return { userId, deptId: main, deptIds: [...new Set([...(main ? [main] : []), ...deptIds.map(String)])] };
-  });
+  const memberships = users.map(({ userId, ...departments }) => membershipOf(userId, departments));
   await lockUserDepartments(tx, tenantId, { deptIds: [...new Set(memberships.flatMap(({ deptIds }) => deptIds))] });
   return memberships;
 }
