@@ -1,3 +1,4 @@
+import { readInChunks } from '../../db/chunks.ts';
 import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
 
 // The statements of the table user_departments, which contains the members of each department.
@@ -26,9 +27,12 @@ export const deleteMembershipsOfUsers = (tx: Tx, tenantId: string, userIds: stri
 
 /** Returns those departments that have members, whether as their main department or not. */
 export const idsWithMembers = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
-  const rows = await tx<{ deptId: number }[]>`
-    select distinct dept_id as "deptId" from user_departments
-    where tenant_id = ${tenantId} and dept_id = any(${deptIds.map(bigintOf)}::bigint[]) order by 1`;
+  const rows = await readInChunks(
+    deptIds,
+    (chunk) => tx<{ deptId: number }[]>`
+      select distinct dept_id as "deptId" from user_departments
+      where tenant_id = ${tenantId} and dept_id = any(${chunk.map(bigintOf)}::bigint[]) order by 1`,
+  );
   return rows.map(({ deptId }) => String(deptId));
 };
 

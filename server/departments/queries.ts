@@ -1,3 +1,4 @@
+import { readInChunks } from '../../db/chunks.ts';
 import { bigintOf, type Fragment, idsForGenericPlan, raw, type Sql, type Tx } from '../../db/driver.ts';
 import type { RequestOrigin } from '../../db/tenant-scope.ts';
 import { type ExternalIdPath, externalIdFinder } from '../records/external-id.ts';
@@ -205,13 +206,15 @@ export const lockForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) => tx
   order by dept_id for update`;
 
 /** The same, including deleted departments, with all of their fields. */
-export const lockAnyForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
-  (DepartmentRow & { deptId: string; delFlag: string })[]
->`
-  select d.dept_id::text as "deptId", d.parent_id::text as "parentId", d.del_flag as "delFlag", ${raw(tx, ownColumns)}
-  from departments d
-  where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(bigintOf)}::bigint[])
-  order by d.dept_id for update`;
+export const lockAnyForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) =>
+  readInChunks(
+    deptIds,
+    (chunk) => tx<(DepartmentRow & { deptId: string; delFlag: string })[]>`
+      select d.dept_id::text as "deptId", d.parent_id::text as "parentId", d.del_flag as "delFlag", ${raw(tx, ownColumns)}
+      from departments d
+      where d.tenant_id = ${tenantId} and d.dept_id = any(${chunk.map(bigintOf)}::bigint[])
+      order by d.dept_id for update`,
+  );
 
 export type NewDepartment = DepartmentRow & {
   /** Set if another new department refers to it; otherwise the statement assigns one. */
@@ -324,14 +327,17 @@ export const moveMany = (tx: Tx, tenantId: string, by: string, rows: (Department
 
 /** Returns those departments that have children. */
 export const idsWithChildren = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
-  const rows = await tx<{ parentId: number }[]>`
-    select distinct parent_id as "parentId" from departments
-    where tenant_id = ${tenantId} and parent_id = any(${deptIds.map(bigintOf)}::bigint[]) and del_flag = '0' order by 1`;
+  const rows = await readInChunks(
+    deptIds,
+    (chunk) => tx<{ parentId: number }[]>`
+      select distinct parent_id as "parentId" from departments
+      where tenant_id = ${tenantId} and parent_id = any(${chunk.map(bigintOf)}::bigint[]) and del_flag = '0' order by 1`,
+  );
   return rows.map(({ parentId }) => String(parentId));
 };
 
 /** The maximum number of rows per statement: each also adds a row to the ledger, and every statement has to be short. */
-const CHUNK_SIZE = 20_000;
+const CHUNK_SIZE = 5_000;
 
 const inChunks = async <T>(items: readonly T[], write: (chunk: T[]) => Promise<unknown>): Promise<void> => {
   for (let at = 0; at < items.length; at += CHUNK_SIZE) await write(items.slice(at, at + CHUNK_SIZE));

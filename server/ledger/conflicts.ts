@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/driver.ts';
 import { apiError } from '../http/errors.ts';
+import { createSlices } from '../http/slices.ts';
 import type { StoredRow } from '../records/record.ts';
 import { type ChangeRow, readLaterChanges } from './queries.ts';
 import type { LedgerResource, RecordRevert } from './resources.ts';
@@ -28,9 +29,13 @@ export async function assertNoConflicts(
     if (versions) versions.push(version);
     else later.set(change.resourceId, [version]);
   }
-  const conflicting = reverts.flatMap((revert) =>
-    effectiveChanges(contentsOf(revert.from), later.get(revert.id) ?? []),
-  );
+  const conflicting: Version[] = [];
+  const pause = createSlices();
+  for (const { id, from } of reverts) {
+    const versions = later.get(id);
+    if (versions) conflicting.push(...effectiveChanges(contentsOf(from), versions));
+    await pause();
+  }
   if (conflicting.length === 0) return;
   const changeIds = conflicting.map(({ id }) => id).sort((a, b) => a - b);
   const resources = [...new Set(conflicting.map(({ resourceId }) => `${resource} ${resourceId}`))];

@@ -1,3 +1,4 @@
+import { readInChunks } from '../../db/chunks.ts';
 import { bigintOf, exactTime, type Fragment, type Sql, type Tx } from '../../db/driver.ts';
 import type { StoredRow } from '../records/record.ts';
 import { batchOf, type PointInTime, storedRow } from './history.ts';
@@ -236,15 +237,19 @@ export const readLaterChanges = (
   tenantId: string,
   { resource, batch, lastChangeIds }: { resource: Resource; batch: number; lastChangeIds: ReadonlyMap<string, number> },
   maxRows: number,
-) => tx<ChangeRow[]>`
-  select ${changeColumns(tx)}
-  from unnest(${[...lastChangeIds.keys()]}::bigint[], ${[...lastChangeIds.values()].map(String)}::bigint[]) s (id, last)
-  cross join lateral (
-    select * from changes c
-    where c.tenant_id = ${tenantId} and c.resource = ${resource} and c.resource_id >= s.id and c.resource_id <= s.id
-      and c.change_id > s.last and c.batch <> ${batch} and c.action <> 'password changed'
-    order by c.resource_id desc, c.change_id desc limit ${maxRows}
-  ) c order by c.change_id`;
+) =>
+  readInChunks(
+    [...lastChangeIds.keys()],
+    (chunk) => tx<ChangeRow[]>`
+      select ${changeColumns(tx)}
+      from unnest(${chunk as string[]}::bigint[], ${chunk.map((id) => String(lastChangeIds.get(id)))}::bigint[]) s (id, last)
+      cross join lateral (
+        select * from changes c
+        where c.tenant_id = ${tenantId} and c.resource = ${resource} and c.resource_id >= s.id and c.resource_id <= s.id
+          and c.change_id > s.last and c.batch <> ${batch} and c.action <> 'password changed'
+        order by c.resource_id desc, c.change_id desc limit ${maxRows}
+      ) c order by c.change_id`,
+  );
 
 interface PointInTimeRow {
   time: PointInTime;

@@ -3,6 +3,7 @@ import { forceIndexScans } from '../../db/planner.ts';
 import { assumeTenant } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { apiError } from '../http/errors.ts';
+import { createSlices } from '../http/slices.ts';
 import { type BatchRow, readBatch } from './queries.ts';
 import type { LedgerResources, RecordRevert } from './resources.ts';
 import type { Resource } from './schema.ts';
@@ -26,8 +27,9 @@ export async function revertChange(
   if (batch.length === 0) throw apiError('CHANGE_NOT_FOUND');
   if (batch.some(({ incomplete }) => incomplete)) throw apiError('CHANGE_TOO_OLD');
   if (batch.some((change) => isIrreversible(resources, change))) throw apiError('CHANGE_IRREVERSIBLE');
+  const revertsByResource = await groupReverts(batch);
   const resourceReverts = [...resources.values()].map(({ resource, revert, revertsWholeBatch = false }) => {
-    const reverts = revertsOf(batch, resource);
+    const reverts = revertsByResource.get(resource) ?? [];
     const run = async (chosen: RecordRevert[]) =>
       void (chosen.length > 0 && (await revert?.(tx, caller, ledgerTenantId, chosen)));
     return { reverts, run, revertsWholeBatch };
@@ -43,13 +45,22 @@ export async function revertChange(
 const isIrreversible = (resources: LedgerResources, { resource, action, before, after }: BatchRow): boolean =>
   !resources.get(resource)?.revert || action === 'password changed' || (action === 'moved' && !(before && after));
 
-/** Returns how each record is reverted. A request may change a record repeatedly: the revert leads from its last state to its first. */
-function revertsOf(rows: readonly BatchRow[], resource: Resource): RecordRevert[] {
-  const reverts = new Map<string, RecordRevert>();
-  for (const { id, resourceId, before, after, batch, ...row } of rows) {
-    if (row.resource !== resource) continue;
-    const known = reverts.get(resourceId) ?? { resource, id: resourceId, batch, to: before, first: id };
-    reverts.set(resourceId, { ...known, from: after, last: id });
+/**
+ * Returns how each record is reverted, by kind. A request may change a record repeatedly: the revert leads from its last state to
+ * its first.
+ */
+async function groupReverts(rows: readonly BatchRow[]): Promise<Map<Resource, RecordRevert[]>> {
+  const pause = createSlices();
+  const known = new Map<Resource, Map<string, RecordRevert>>();
+  for (const { id, resource, resourceId, before, after, batch } of rows) {
+    const reverts = known.get(resource) ?? new Map<string, RecordRevert>();
+    known.set(resource, reverts);
+    const revert = reverts.get(resourceId);
+    if (revert) Object.assign(revert, { from: after, last: id });
+    else reverts.set(resourceId, { resource, id: resourceId, batch, from: after, to: before, first: id, last: id });
+    await pause();
   }
-  return [...reverts.values()].filter(({ from, to }) => from || to);
+  return new Map(
+    Array.from(known, ([resource, reverts]) => [resource, [...reverts.values()].filter(({ from, to }) => from || to)]),
+  );
 }

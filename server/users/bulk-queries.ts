@@ -1,3 +1,4 @@
+import { readInChunks } from '../../db/chunks.ts';
 import { raw, type Tx } from '../../db/driver.ts';
 import { externalIdFinder } from '../records/external-id.ts';
 import type { UserFields } from './queries.ts';
@@ -63,14 +64,18 @@ export type StoredUser = UserFields & {
 };
 
 /** Reads users with their departments, without a lock. */
-export const readStored = (tx: Tx, tenantId: string, userIds: string[]) => tx<StoredUser[]>`
-  select u.user_id::text as "userId", u.user_name as "userName", u.administrator, ${raw(tx, user.columns('u'))},
-    m.dept_id::text as "deptId", coalesce(m.dept_ids, '{}')::text[] as "deptIds"
-  from users u left join lateral (
-    select max(m.dept_id) filter (where m.main) as dept_id, array_agg(m.dept_id order by m.dept_id) as dept_ids
-    from user_departments m where m.tenant_id = ${tenantId} and m.user_id = u.user_id
-  ) m on true
-  where u.tenant_id = ${tenantId} and u.user_id = any(${userIds}::bigint[]) and u.del_flag = '0'`;
+export const readStored = (tx: Tx, tenantId: string, userIds: string[]) =>
+  readInChunks(
+    userIds,
+    (chunk) => tx<StoredUser[]>`
+      select u.user_id::text as "userId", u.user_name as "userName", u.administrator, ${raw(tx, user.columns('u'))},
+        m.dept_id::text as "deptId", coalesce(m.dept_ids, '{}')::text[] as "deptIds"
+      from users u left join lateral (
+        select max(m.dept_id) filter (where m.main) as dept_id, array_agg(m.dept_id order by m.dept_id) as dept_ids
+        from user_departments m where m.tenant_id = ${tenantId} and m.user_id = u.user_id
+      ) m on true
+      where u.tenant_id = ${tenantId} and u.user_id = any(${chunk as string[]}::bigint[]) and u.del_flag = '0'`,
+  );
 
 /** Replaces the names and the fields of many users. Their passwords stay the same. */
 export const updateMany = (

@@ -3,6 +3,7 @@ import { assumeTenant, assumeTenantForWrite } from '../access/tenant-scope.ts';
 import type { Caller } from '../auth/caller.ts';
 import { lockAndFindMissing, lockUserDepartments } from '../departments/members.ts';
 import { ApiError, apiError } from '../http/errors.ts';
+import { createSlices, mapInSlices } from '../http/slices.ts';
 import { assertNoConflicts } from '../ledger/conflicts.ts';
 import { readLastDeleted, readStoredAt } from '../ledger/history.ts';
 import type { PointInTime } from '../ledger/point-in-time.ts';
@@ -68,16 +69,25 @@ async function revertUsers(tx: Tx, caller: Caller, ledger: string, reverts: Reco
     reverts.map(({ id }) => id),
   );
   await assertNoConflicts(tx, tenantId, { resource: 'user', contents: storedContents }, reverts);
-  const created = reverts.filter(({ to }) => !to).map(({ id }) => id);
+  const created: string[] = [];
+  const deleted: RecordRevert[] = [];
+  const moved: RecordRevert[] = [];
+  const updated: { id: string; from: StoredRow; to: StoredRow }[] = [];
+  const pause = createSlices();
+  for (const revert of reverts) {
+    const { id, from, to } = revert;
+    if (!to) created.push(id);
+    else if (!from) deleted.push(revert);
+    else if (isMoved(from, to)) moved.push(revert);
+    else updated.push({ id, from, to });
+    await pause();
+  }
   if (created.length > 0) await removeUsers(tx, caller, created, tenantId, undefined);
   // A request may have deleted or moved all users of a department, so these are written together.
-  const deleted = reverts.filter(({ from }) => !from);
-  const moved = reverts.filter(({ from, to }) => from && to && isMoved(from, to));
   if (deleted.length > 0)
     await restoreDeletedUsers(tx, caller, tenantId, deleted.map(formerDepartments)).catch(rethrowAsDeptGone);
   if (moved.length > 0)
     await replaceDepartments(tx, caller, tenantId, moved.map(formerDepartments)).catch(rethrowAsDeptGone);
-  const updated = reverts.flatMap(({ id, from, to }) => (from && to && !isMoved(from, to) ? [{ id, from, to }] : []));
   const changesRequirement = ({ from, to }: { from: StoredRow; to: StoredRow }) => mustChange(from) !== mustChange(to);
   const together = updated.filter((each) => !changesRequirement(each));
   if (together.length > 0) await updateTogether(tx, caller, tenantId, together).catch(rethrowAsDeptGone);
@@ -104,7 +114,7 @@ async function updateTogether(
   const locked = await lockUsers(tx, tenantId, userIds);
   if (locked.length < userIds.length) throw apiError('USER_NOT_FOUND');
   const present = await readStoredUsers(tx, tenantId, userIds);
-  const rows = targets.map(({ id: userId, to }) => {
+  const rows = await mapInSlices(targets, ({ id: userId, to }) => {
     const now = present.get(userId) as StoredUser;
     const departments = membershipOf(userId, storedDepartments(to));
     return {

@@ -1,3 +1,4 @@
+import { readInChunks } from '../../db/chunks.ts';
 import { bigintOf, type Fragment, raw, type Tx } from '../../db/driver.ts';
 import type { ExternalIdPath } from '../records/external-id.ts';
 import { type UserReplacement, type UserValues, user } from './record.ts';
@@ -83,12 +84,16 @@ export const findByKey = async (tx: Tx, tenantId: string, userKey: string) => {
  * Locks users in the order of ids. `for no key update` is enough, because ids never change. `for update` would also wait for
  * transactions that only reference a user by foreign key.
  */
-export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
-  { userId: number; userName: string; nickName: string | null; administrator: boolean; status: string }[]
->`
-  select user_id as "userId", user_name as "userName", nick_name as "nickName", administrator, status from users
-  where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[]) and del_flag = '0'
-  order by user_id for no key update`;
+export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) =>
+  readInChunks(
+    userIds,
+    (chunk) => tx<
+      { userId: number; userName: string; nickName: string | null; administrator: boolean; status: string }[]
+    >`
+      select user_id as "userId", user_name as "userName", nick_name as "nickName", administrator, status from users
+      where tenant_id = ${tenantId} and user_id = any(${chunk.map(bigintOf)}::bigint[]) and del_flag = '0'
+      order by user_id for no key update`,
+  );
 
 /** Replaces a user. If `mustChangePassword` is null, it stays as it is. */
 export const updateUser = (
@@ -133,9 +138,11 @@ export const touchUsers = (tx: Tx, tenantId: string, userIds: string[], by: stri
   where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])`;
 
 /** Locks users, deleted or not, in the order of ids. */
-export const lockAnyUsers = (tx: Tx, tenantId: string, userIds: string[]) => tx<
-  { delFlag: string; administrator: boolean }[]
->`
-  select del_flag as "delFlag", administrator from users
-  where tenant_id = ${tenantId} and user_id = any(${userIds.map(bigintOf)}::bigint[])
-  order by user_id for no key update`;
+export const lockAnyUsers = (tx: Tx, tenantId: string, userIds: string[]) =>
+  readInChunks(
+    userIds,
+    (chunk) => tx<{ delFlag: string; administrator: boolean }[]>`
+      select del_flag as "delFlag", administrator from users
+      where tenant_id = ${tenantId} and user_id = any(${chunk.map(bigintOf)}::bigint[])
+      order by user_id for no key update`,
+  );

@@ -177,8 +177,8 @@ export async function removeUsers(
   await inChunks(tx, userIds, async (chunk) => {
     await markDeleted(tx, tenantId, chunk, caller.userName);
     await deleteMembershipsOfUsers(tx, tenantId, chunk);
+    await endSessionsOf(tx, tenantId, chunk);
   });
-  await endSessionsOf(tx, tenantId, userIds);
 }
 
 /** How many users are written at once; the ledger takes about half a second for them on a busy machine. */
