@@ -7,6 +7,7 @@ import { apply, outcomes, revert } from './imports.ts';
 
 const service = await shareService();
 const DEPTS = '/system/dept-api';
+const USERS = '/system/user-api';
 
 test('a preview reports the rows that exceed a pool of accounts, and names the tenant of the pool if the caller may see it', async () => {
   const above = await service.createTenant();
@@ -51,6 +52,29 @@ test('many rows are previewed, imported and reverted', async () => {
   const reverted = await revert(tenant, applied);
   assert.equal(reverted.code, 200, reverted.text);
   assert.equal((await tenant.get(`${DEPTS}/list`)).data.total, 0);
+});
+
+test('many users are imported and changed, and both imports are reverted', async () => {
+  const tenant = await service.createTenant();
+  const [a, b] = [await tenant.createDepartment({ deptName: 'a' }), await tenant.createDepartment({ deptName: 'b' })];
+  const count = 30_000;
+  const file = (position: string, dept: string) =>
+    xlsx([['用户名', '职务', '部门'], ...Array.from({ length: count }, (_, n) => [`user${n}`, position, dept])]);
+  const membersOf = async (dept: string) =>
+    (await tenant.get(`${USERS}/list?deptId=${dept}&pageSize=1`)).data as {
+      total: number;
+      rows: { position: string }[];
+    };
+  const created = await importFile(tenant, 'user', 'apply', await file('工程师', 'a'));
+  assert.equal(created.data?.created, count, created.text.slice(0, 500));
+  const changed = await importFile(tenant, 'user', 'apply', await file('高级工程师', 'b'));
+  assert.equal(changed.data?.moved, count, changed.text.slice(0, 500));
+  assert.deepEqual([(await membersOf(a)).total, (await membersOf(b)).total], [0, count]);
+  assert.equal((await revert(tenant, changed)).code, 200);
+  const before = await membersOf(a);
+  assert.deepEqual([before.total, before.rows[0]?.position, (await membersOf(b)).total], [count, '工程师', 0]);
+  assert.equal((await revert(tenant, created)).code, 200);
+  assert.equal((await membersOf(a)).total, 0);
 });
 
 test('numbers and leading zeros are kept, full-width digits become ASCII digits, and spaces around values are removed', async () => {
