@@ -13,6 +13,8 @@ test('departments are moved and reordered by dragging; an invalid target shows t
   await row(page, '研发部').waitFor();
   await row(page, '研发部').locator('[data-act=toggle]').click();
   await expectOutline(page, ['1 总部', '2 研发部', '3 前端组', '3 后端组', '2 市场部', '2 旧部门停用']);
+  // The keys and aria-activedescendant belong to the tree.
+  assert.equal(await page.evaluate('document.activeElement.getAttribute("role")'), 'tree', 'a click focuses the tree');
 
   await dragOver(page, row(page, '研发部'), row(page, '前端组'), 'into');
   await page.getByText('不能移动到“研发部”的下级部门中').waitFor();

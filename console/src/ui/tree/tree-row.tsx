@@ -42,11 +42,11 @@ function TreeRowView<Node, Id>(props: Props<Node, Id>) {
   const indent = (Math.min(row.level, MAX_INDENT_LEVEL) - 1) * INDENT;
   const nodeRow = row.kind === 'node' ? row : undefined;
   return (
+    // biome-ignore lint/a11y/useFocusableInteractive: a click on the row must leave the focus on the tree
     <div
       role="treeitem"
       id={id}
       data-key={row.key}
-      tabIndex={-1}
       className={classes.filter(Boolean).join(' ')}
       style={{ top, paddingInlineStart: 8 + indent }}
       aria-level={row.level}
