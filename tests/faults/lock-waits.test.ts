@@ -179,7 +179,7 @@ test('a login that waits too long for a lock fails with TOO_BUSY, and metrics co
   assert.equal(after.growth(before, 'banyan_logins_total', { outcome: 'error' }), 0);
 });
 
-test('a login of a user who is deleted meanwhile fails like one of an unknown user', async () => {
+test('a login fails like one of an unknown user if the user is deleted meanwhile', async () => {
   const { admin } = await createTenant();
   const { tenantId } = admin;
   const userId = await admin.createUser({ userName: 'leaving' });
