@@ -128,12 +128,9 @@ async function updateTogether(
     };
   });
   assertMayManage(caller, [...locked, ...rows]);
-  const staying = new Set(rows.filter((row) => row.administrator && row.status === '0').map(({ userId }) => userId));
-  await assertNotLastAdministrator(
-    tx,
-    tenantId,
-    locked.filter(({ userId }) => !staying.has(String(userId))),
-  );
+  const leavesAdministrator = rows.some((row) => row.administrator && row.status === '0');
+  // A revert may exchange administrators: one that makes somebody an administrator leaves at least that one.
+  if (!leavesAdministrator) await assertNotLastAdministrator(tx, tenantId, locked);
   await lockUserDepartments(tx, tenantId, { deptIds: [...new Set(rows.flatMap(({ deptIds }) => deptIds))] });
   await writeUserChanges(tx, { ...caller, tenantId }, { created: [], updated: rows }, [], () => {});
 }

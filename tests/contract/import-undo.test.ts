@@ -43,3 +43,21 @@ test('an import that changed users is undone: fields, departments, roles and sta
     assert.equal(resultOf(await member.patch(`${USERS}/${userId}`, { roles: ['member'] })), 'done');
   assert.equal(resultOf(await revert(member, promoted)), 'LAST_ADMINISTRATOR');
 });
+
+test('undoing an import that exchanged the administrators succeeds, because one remains', async () => {
+  const boss = await service.createTenant();
+  const ids = [await boss.createUser({ userName: 'x', roles: ['admin'] }), await boss.createUser({ userName: 'y' })];
+  const rolesOf = () => Promise.all(ids.map(async (id) => (await boss.get(`${USERS}/${id}`)).data?.roles[0]));
+  const exchanged = await apply(boss, 'user', [
+    ['用户名', '角色'],
+    ['x', '成员'],
+    ['y', '管理员'],
+  ]);
+  assert.deepEqual(await rolesOf(), ['member', 'admin']);
+  const y = await service.logIn(boss.tenantId, 'y');
+  const { data } = await y.get(`${USERS}/list?q=boss`);
+  assert.equal(resultOf(await y.patch(`${USERS}/${data.rows[0].userId}`, { roles: ['member'] })), 'done');
+  assert.equal(resultOf(await revert(y, exchanged)), 'done');
+  const x = await service.logIn(boss.tenantId, 'x');
+  assert.equal((await x.get(`${USERS}/list`)).status, 200);
+});
