@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FairShares } from '../../server/http/fair-shares.ts';
 import { InFlight } from '../../server/http/in-flight.ts';
 import { defaultLimits } from '../../server/http/limits.ts';
 import { LoadShedder } from '../../server/http/load-shedding.ts';
+import { TrackedResponse } from '../../server/http/tracked-response.ts';
 
 /** How the load shedder follows the throughput. Timers are mocked, so that the result does not depend on speed. */
 
@@ -39,6 +41,19 @@ function createShedder(t: TestContext) {
       );
       return response;
     },
+    /** Sends a request whose token is verified before it gets its slot, and completes it. */
+    completeWithToken() {
+      const request = { routeOptions: { config: {} }, raw: { socket: { destroyed: false } }, ip: '127.0.0.1' };
+      const raw = new TrackedResponse({ method: 'GET' } as IncomingMessage);
+      const admit = () =>
+        shedder.admit(request as unknown as FastifyRequest, { raw } as unknown as FastifyReply, (error) =>
+          assert.equal(error, undefined),
+        );
+      admit();
+      shedder.takeBack({ raw } as unknown as FastifyReply);
+      admit();
+      raw.release();
+    },
     usage: () => shedder.usage(),
   };
 }
@@ -65,6 +80,14 @@ test('the limit rises at once to the number of requests completed in half a seco
   assert.equal(falling, MAX, 'one slow interval does not matter');
   for (let n = 0; n < 50; n++) shedder.nextInterval();
   assert.equal(countSlots(shedder), MIN);
+});
+
+test('a request whose token had to be verified counts as completed once', (t) => {
+  const shedder = createShedder(t);
+  for (let n = 0; n < MIN; n++) shedder.completeWithToken();
+  shedder.nextInterval();
+  assert.equal(shedder.usage().slots.limit, 5 * MIN);
+  assert.equal(shedder.usage().slots.held, 0);
 });
 
 test('rejections beyond the limit of an interval are sent in later ones, in order', (t) => {
