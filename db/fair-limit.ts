@@ -3,7 +3,6 @@ import type { ActiveTenants } from './active-tenants.ts';
 /** Limits how many tasks run at the same time, and shares them fairly among tenants. */
 export interface FairLimit {
   run<T>(tenantId: string, task: () => Promise<T>): Promise<T>;
-  /** Returns how many tasks wait. */
   countWaiting(): number;
 }
 

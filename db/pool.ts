@@ -27,7 +27,6 @@ export interface Pool {
   treeLockMs: number;
   /** How many connections may be open. */
   size: number;
-  /** Which tenants use the connections at present. */
   activeTenants: ActiveTenants;
   /** Shares the connections among reads: of ten, they may use eight. Batched reads need so few that they are not counted. */
   reads: FairLimit;

@@ -7,7 +7,7 @@ export const defaultTiming = {
   responseMs: 10_000,
   /** The same for requests that may write a hundred thousand rows. */
   bulkResponseMs: 60_000,
-  /** The same for an import: each of a hundred thousand users has a row in the ledger, too. */
+  /** The same for an import, and for a revert, which may undo one: each of a hundred thousand users has a row in the ledger, too. */
   importResponseMs: 300_000,
   /** A client has this long to send a file. */
   uploadMs: 120_000,

@@ -30,7 +30,6 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** Lets the request complete even if the page is closed meanwhile. */
   keepalive?: boolean | undefined;
-  /** Additional headers. */
   headers?: Record<string, string> | undefined;
 }
 

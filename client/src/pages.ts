@@ -2,7 +2,6 @@ import type { CallOptions } from './call.ts';
 import type { Params } from './request.ts';
 import type { Result } from './response.ts';
 
-/** Yields all rows of a list, page by page. */
 export async function* iterateRows(
   call: (params: Params, options: CallOptions) => Promise<Result>,
   params: Params = {},

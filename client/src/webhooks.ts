@@ -1,6 +1,5 @@
 import type { Change } from './generated/types.ts';
 
-/** A message of a webhook. */
 export type WebhookMessage =
   | { type: string; timestamp: string; data: Change }
   | { type: 'webhook.test'; timestamp: string; data: null };

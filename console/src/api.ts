@@ -93,12 +93,9 @@ interface TenantScope {
   tenantId?: string | undefined;
 }
 
-/** Returns the id of the record that was created. */
 const idOf = async (created: Promise<{ id: string }>): Promise<string> => (await created).id;
-/** Returns the data of the response to a write. */
 const dataOf = async <T>(written: Promise<{ data: T }>): Promise<T> => (await written).data;
 
-/** Returns the file that an operation sends. */
 const fileOf = async (sent: Promise<{ data: Response }>): Promise<DownloadedFile> => readFile((await sent).data);
 
 /** Imports respond with a file or an event stream if the caller asks for one; the client's types know only the usual response. */

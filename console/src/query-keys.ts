@@ -110,7 +110,7 @@ export const affectedBy = {
   webhooks: [queryKeys.webhooks.all],
   keys: [queryKeys.keys.all],
   quotas: [queryKeys.quotas.all, queryKeys.overview],
-  /** Reverting a change can touch any record. */
+  /** A revert can change departments, users and tenants. Some totals of quotas are in the tenant's record. */
   revert: [
     queryKeys.changes.all,
     queryKeys.departments.all,

@@ -40,7 +40,8 @@ export function startWrite(name: string, params: unknown): Write | undefined {
   const requestId = randomKey();
   ownRequestIds.add(requestId);
   for (const id of ownRequestIds) if (ownRequestIds.size > MAX_REMEMBERED) ownRequestIds.delete(id);
-  // The body of a user names the tenant that the user belongs to; that of a tenant, the tenant itself.
+  // Without the parameter, only the body of a user can name another tenant: departments are changed in the current
+  // tenant, and its ledger also has the changes to the records of tenants below.
   return { requestId, tenantId: tenantId ?? (name.endsWith('User') ? body?.tenantId : undefined) };
 }
 

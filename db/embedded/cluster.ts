@@ -13,7 +13,6 @@ import {
 import { type Cluster, findOrStart, type Progress, pgCtl } from './start-server.ts';
 
 export interface EmbeddedServer {
-  /** The folder with PostgreSQL's socket. */
   socketDir: string;
   /** The password of the superuser `postgres`, and of `banyan`, the owner of the tables. */
   password: string;

@@ -64,7 +64,6 @@ function removeRecursively(file: string): void {
   }
 }
 
-/** Creates the files of a new database. */
 export async function initCluster(runtimeUser: RuntimeUser, dataDir: string, password: string, signal?: AbortSignal) {
   const { clusterDir } = runtimeUser;
   // The cluster is created in another folder and then renamed, so a start that is killed here leaves no incomplete one.

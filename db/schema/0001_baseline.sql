@@ -52,8 +52,8 @@ create policy own_and_descendants on tenants using (path @> array[current_settin
 -- uses the search index.
 create policy owner_reads on tenants for select to current_user using (true);
 
--- A single row. Locked by every change to the shape of the tree of tenants: such changes are rare, and two concurrent
--- ones could each pass their checks.
+-- A single row. Every change of a tenant's record locks it first: such changes are rare, and two concurrent ones could
+-- each pass their checks.
 create table tenant_tree_lock (only_row boolean primary key default true check (only_row));
 insert into tenant_tree_lock default values;
 

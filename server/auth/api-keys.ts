@@ -33,7 +33,6 @@ export class KeyReader {
     this.refusalStates = refusalStates;
   }
 
-  /** Returns the key of a request from the cache. */
   cached(key: string, address: string): ApiKeyCredentials | undefined {
     const found = this.found.get(cacheKey(hashKey(key), address));
     return found?.connections === this.countConnections() ? found.token : undefined;

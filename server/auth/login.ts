@@ -34,7 +34,6 @@ import {
 } from './tokens.ts';
 import { userKey as keyOf } from './user-key.ts';
 
-/** The dependencies of a login. */
 export interface AuthDependencies extends ThrottleDependencies {
   keys: Keyring;
   issuer: Issuer;

@@ -156,7 +156,7 @@ export const deleteExpiredFailures = (tx: Tx, tenantId: string, maxRows: number)
     where tenant_id = ${tenantId} and greatest(last_failure, trusted_until) < now() - interval '1 day' and pending_until < now()
     order by greatest(last_failure, trusted_until) limit ${maxRows} for update skip locked)`;
 
-/** The same for the counters of addresses, which belong to no tenant. */
+/** Deletes expired counters of addresses, which belong to no tenant: a day after their window began. */
 export const deleteExpiredAddresses = (tx: Tx, maxRows: number) => tx`
   delete from login_addresses where address in (
     select address from login_addresses where window_start < now() - interval '1 day' and pending_until < now()

@@ -21,7 +21,6 @@ export class Random {
 
   pick = <T>(items: readonly T[]): T => items[this.integer(items.length)] as T;
 
-  /** Returns the items in random order. */
   shuffle<T>(items: readonly T[]): T[] {
     const order = items.map((item) => ({ item, key: this.next() }));
     return order.sort((a, b) => a.key - b.key).map(({ item }) => item);

@@ -17,7 +17,6 @@ export function showLeader<T extends { leader: string | null; leaderId: number |
   return name === null ? { ...dept, leaderId: null } : { ...dept, leader: dept.leader ?? name };
 }
 
-/** The fields of a request that say who leads a department. */
 interface LeaderFields {
   leader?: string | null | undefined;
   leaderId?: number | string | null | undefined;

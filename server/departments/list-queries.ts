@@ -64,7 +64,6 @@ export const readPage = async (
   return tx<KeyedDept[]>`select ${columns(tx, tx`''`)}, ${keyText} as key from ${page} order by ${orderBy}`;
 };
 
-/** Reads the ids of a page. */
 export const readPageIds = async (
   tx: Tx,
   tenantId: string,
@@ -134,7 +133,6 @@ export const readDepts = (tx: Tx, tenantId: string, deptIds: string[]) => tx<Dep
   ) d
   where d.del_flag = '0'`;
 
-/** Reads the ids that departments have in other systems. */
 export const readExternalIds = (tx: Tx, tenantId: string, deptIds: string[]) => tx<
   { deptId: number; source: string | null; externalId: string | null }[]
 >`

@@ -75,14 +75,12 @@ export async function assertDepartmentExists(tx: Tx, tenantId: string, deptId: s
   if (!(await readDept(tx, tenantId, deptId, false))) throw apiError('DEPT_NOT_FOUND');
 }
 
-/** Reads the names of departments, by id. */
 export async function departmentNames(tx: Tx, tenantId: string, deptIds: number[]): Promise<Map<number, string>> {
   const ids = [...new Set(deptIds)].map(String);
   const rows = ids.length > 0 ? await readNames(tx, tenantId, ids) : [];
   return new Map(rows.map(({ deptId, deptName }) => [Number(deptId), deptName]));
 }
 
-/** Counts the departments of a tenant. */
 export const countDepartments = (tx: Tx, tenantId: string): Promise<number> =>
   countRows(tx, tenantId, NO_FILTER, { from: 'index' });
 

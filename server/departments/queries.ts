@@ -325,7 +325,6 @@ export const moveMany = (tx: Tx, tenantId: string, by: string, rows: (Department
       and d.dept_id = n.dept_id and d.del_flag = '0'`;
 };
 
-/** Returns those departments that have children. */
 export const idsWithChildren = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
   const rows = await readInChunks(
     deptIds,

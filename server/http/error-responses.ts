@@ -22,7 +22,7 @@ const codesOf = <Code extends string>(catalog: Record<Code, unknown>) => Object.
 const explain = (code: string, [, , text]: readonly [unknown, string, string]) =>
   `\`${code}\` ${text.replace(/[<_]/g, '\\$&')}`;
 
-/** The schemas of all error responses. The texts of the codes are in every error, and in docs/interface.md. */
+/** The schemas of all error responses. They leave out the texts of the codes, which docs/interface.md lists. */
 export const errorSchemas = {
   ErrorCode: {
     type: 'string',
@@ -80,7 +80,7 @@ export const describeErrors = (declared: DeclaredErrors) => ({
         ],
       },
     },
-    // All errors have this form; listing it once keeps the document small.
+    // Every error is available in this format; listing it once keeps the document small.
     ...(declared.status === 'default' ? { 'application/problem+json': { schema: { 'x-ref': 'Problem' } } } : {}),
   },
 });

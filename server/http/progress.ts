@@ -22,7 +22,6 @@ export const ProgressEvents = Type.String({
 export interface Progress {
   /** Throws once the client has disconnected: nobody waits for the rest. */
   throwIfAborted(): void;
-  /** Says how much is done. */
   report(done: number, total: number): void;
 }
 

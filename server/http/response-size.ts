@@ -22,8 +22,9 @@ export const responseBytes = (value: unknown): number => Buffer.byteLength(JSON.
 const FETCH_SIZE = 8;
 
 /**
- * Reads rows until one does not fit into the response any more. `fitting` is the number of rows that fit, at least one; the
- * row after them, if there is one, shows that there are more. This process never holds much more than it sends.
+ * Reads rows until one does not fit into the response any more. `fitting` is the number of rows that fit; the first
+ * row always counts as one of them. The row after them, if there is one, shows that there are more. This process never
+ * holds much more than it sends.
  */
 export async function readFitting<Row extends object>(query: Query<Row>): Promise<{ rows: Row[]; fitting: number }> {
   const rows: Row[] = [];

@@ -4,7 +4,6 @@ import { apiError } from './errors.ts';
 
 /** Responses that are too large to be built in memory are sent in chunks, as fast as the client reads. */
 
-/** Sends a response that is serialized already. */
 export const sendSerialized = (reply: FastifyReply, json: Buffer) =>
   reply.type('application/json; charset=utf-8').send(json);
 

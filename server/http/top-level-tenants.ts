@@ -43,7 +43,7 @@ export class TopLevelTenants {
         for (const [tenantId, topLevel] of found) this.cached.set(tenantId, topLevel);
         for (const [shares, tenant] of this.tenants()) shares.move(tenant, this.of(tenant.name));
       })
-      // While the database is unavailable, each tenant counts as a top-level tenant.
+      // While the database is unavailable, tenants that have not been looked up count as top-level tenants.
       .catch(() => {})
       .finally(() => {
         this.lookingUp = false;

@@ -208,7 +208,6 @@ const joinPath = (path: string, key: string, isIndex: boolean) =>
 export const invalid = (field: Detail, problem: keyof typeof problems): ApiError =>
   apiError('INVALID_FIELD', { field, problem: problems[problem] });
 
-/** Reads an id from a path. */
 export function pathId(text: string): string {
   if (!/^\d{1,19}$/.test(text)) throw invalid('id', 'id');
   return BigInt(text).toString();

@@ -11,7 +11,10 @@ export const MAX_FILE = 52_428_800;
 /** The other parts of the body: boundaries and headers. */
 const MAX_ENVELOPE = 65_536;
 
-/** A request contains one file. Fields with other names are ignored. */
+/**
+ * A request contains one file, in the part `file`. Text parts with other names are ignored; files with other names are
+ * rejected.
+ */
 export const multipartLimits = {
   files: 1,
   fields: 10,

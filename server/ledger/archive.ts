@@ -10,10 +10,10 @@ const BATCH_SIZE = 2_000;
 const VERSIONS_BATCH_SIZE = 50;
 
 /**
- * Moves logins older than `days` to the archive, and other changes if a later change of the same record is that old too, so
- * that the state at the start of the remaining history is complete. Changes that a webhook has not delivered yet stay, because
- * the archive may be emptied. Small transactions keep writers from waiting. Returns the number of moved changes, even if
- * `signal` aborts.
+ * Moves logins older than `days` to the archive, and other changes if a later change of the same record is that old
+ * too, so that the state at the start of the remaining history is complete. Changes with a pending delivery to a
+ * webhook stay, and for RETRY_DAYS those that are still to become one, because the archive may be emptied. Small
+ * transactions keep writers from waiting. Returns the number of moved changes, even if `signal` aborts.
  */
 export async function archiveLedger(owner: Sql, days: number, signal?: AbortSignal): Promise<number> {
   const [{ cutoff }] = await owner<[{ cutoff: Date }]>`select now() - ${days} * interval '1 day' as cutoff`;

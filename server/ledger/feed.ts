@@ -62,7 +62,10 @@ export async function readChanges(
   };
 }
 
-/** Seals the ledger and reads the same changes as stored rows. Locks the end of the ledger until the transaction ends. */
+/**
+ * Seals the ledger and reads the same changes as stored rows. If there was something to seal, the end of the ledger
+ * stays locked until the transaction ends.
+ */
 export const changesAfter = async (tx: Tx, tenantId: string, range: FeedRange) =>
   readUpTo(tx, tenantId, await sealChanges(tx, tenantId, MAX_SEALED), range);
 

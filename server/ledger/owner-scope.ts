@@ -13,7 +13,10 @@ export async function listLedgers(owner: Sql): Promise<string[]> {
   return [...rows.map(({ tenantId }) => tenantId), 'none'];
 }
 
-/** Runs a transaction as the owner of the tables, in which row-level security shows one ledger. */
+/**
+ * Runs a transaction as the owner of the tables, in which row-level security lets it write to one ledger only. Some
+ * tables, such as `changes`, show the owner the rows of all tenants.
+ */
 export const withinLedger = <T>(
   owner: Sql,
   tenantId: string,

@@ -20,7 +20,10 @@ const RecordState = orNull(
   Type.Object({}, { additionalProperties: true, description: 'The record as reads return it; null: it did not exist' }),
 );
 
-/** The records in changes, as the OpenAPI document shows them, by component name: the ledger imports no other domain. */
+/**
+ * The records in changes, as the OpenAPI document shows them. Some only name a component whose schema another domain
+ * defines, because the ledger imports none of the domains that it records.
+ */
 const shownRecords: Record<Resource, object> = {
   department: { 'x-ref': 'Department' },
   tenant: { 'x-ref': 'Tenant' },

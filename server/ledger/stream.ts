@@ -74,7 +74,6 @@ function* eventsOf({ rows, next, positions }: FeedPage, before: number): Generat
 /** Every piece is a write to the socket, which costs more than the event itself. */
 const PIECE_LENGTH = 65_536;
 
-/** Joins short events into pieces. */
 function* inPieces(events: Iterable<string>): Generator<string, void> {
   let piece = '';
   for (const event of events) {

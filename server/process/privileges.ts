@@ -36,7 +36,8 @@ export function chooseServiceUser(
     }
     if (socket && findUnreachable(socket, 0o2, user)) return keepRoot(`user ${uid} cannot connect to ${socket}.`);
   }
-  // PostgreSQL was already started as that user. Otherwise try it: a container may lack the capability, or the user.
+  // The embedded PostgreSQL runs as that user already. Without it, try whether a process can: a container may lack the
+  // capability, or the user.
   if (!embedded && spawnSync(process.execPath, ['--version'], { ...user, cwd: '/' }).status !== 0) {
     return keepRoot(`it cannot run a process as user ${uid}.`);
   }

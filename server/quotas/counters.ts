@@ -142,7 +142,6 @@ export const actorOf = ({ userId, keyId, ownTenantId }: Caller) => ({
   actor_tenant_id: ownTenantId,
 });
 
-/** Writes the counters that have changed. */
 export async function writeChanged(tx: Tx, tenantId: string, counters: readonly Counter[]): Promise<void> {
   const changed = counters
     .filter(({ isChanged }) => isChanged)

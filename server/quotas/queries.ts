@@ -30,7 +30,8 @@ export const quotaState = (tx: Tx, tenantId: string, now: Now): Fragment => tx`
 export const readState = (tx: Tx, tenantId: string, now: Now) => tx<StateRow[]>`${quotaState(tx, tenantId, now)}`;
 
 /**
- * Reads the quotas of the descendants of a tenant of which something is used or reserved, with those that run out first at the top.
+ * Reads those quotas of a tenant's descendants of which something is used or reserved. The ones that run out first are
+ * at the top.
  */
 export const readBelow = (tx: Tx, tenantId: string, max: number, now: Now) => tx<
   (Omit<QuotaBelow, 'left'> & { matches: number })[]

@@ -51,7 +51,8 @@ export { quotaState, type StateRow } from './queries.ts';
 const MAX_BELOW = 200;
 
 /**
- * Reads the quotas of the descendants of a tenant of which something is used or reserved, with those that run out first at the top.
+ * Reads those quotas of a tenant's descendants of which something is used or reserved. The ones that run out first are
+ * at the top.
  */
 export async function readQuotasBelow(
   tx: Tx,

@@ -23,9 +23,9 @@ export function createLimiter({ db, config }: Dependencies): RequestLimiter {
   const { take, putBack } = createBuckets((...lease) => takeRequestTokens(db, ...lease));
 
   /**
-   * Returns the buckets of a request. That of the key comes first: requests that it rejects must not use up the tokens of the
-   * tenant. A refused key takes no tokens of the tenant at all: the former user of a deleted key could keep the tenant from being
-   * served.
+   * Returns the buckets of a request. That of the key comes first: requests that it rejects must not use up the tokens
+   * of the tenant. A refused key takes no tokens of the tenant at all: otherwise the former user of a deleted key could
+   * keep the tenant from being served.
    */
   function bucketsOf({ token }: FastifyRequest): Bucket[] {
     const { tenantId, keyId } = token;

@@ -31,7 +31,6 @@ export const externalIdFields = {
   },
 } as const;
 
-/** Filters of a list. */
 export const externalIdFilters = {
   source: Type.Optional(Type.String({ maxLength: 50, description: 'Exact `source`' })),
   externalId: Type.Optional(Type.String({ maxLength: 200, description: 'Exact `externalId`' })),
@@ -68,7 +67,6 @@ export interface ListedExternalId {
   externalId: string;
 }
 
-/** Returns the external ids of a list of records. */
 export const listExternalIds = (records: readonly ExternalId[]): ListedExternalId[] =>
   records.flatMap(({ source, externalId }, index) =>
     source != null && externalId != null ? [{ index, source, externalId }] : [],

@@ -68,7 +68,6 @@ export class Findings {
     this.all.push({ rule, tenant, record, ...(detail === undefined ? {} : { detail }) });
   }
 
-  /** The number of findings by rule. */
   counts(): [Rule, number][] {
     const counts = new Map<Rule, number>();
     for (const { rule } of this.all) counts.set(rule, (counts.get(rule) ?? 0) + 1);

@@ -15,7 +15,6 @@ export interface DeptRow {
 const deptColumns = (tx: Tx) =>
   tx`d.dept_id::text as id, d.dept_name as name, d.parent_id::text as "parentId", d.status`;
 
-/** Reads the bytes of the dictionary of pinyin. */
 export const readDictionary = async (tx: Tx): Promise<Buffer> => {
   const [row] = await tx<[{ bytes: Buffer }]>`select pinyin_readings() as bytes`;
   return row.bytes;
@@ -77,7 +76,6 @@ export const findUsers = async (tx: Tx, parts: Part[], maxRows: number): Promise
   return rows.map(({ id }) => id);
 };
 
-/** Returns the id of the user with this user name. */
 export const findUserByName = async (tx: Tx, tenantId: string, userKey: string): Promise<string[]> => {
   const rows = await tx<{ id: string }[]>`
     select u.user_id::text as id from users u

@@ -65,7 +65,6 @@ const rankUser = (dictionary: Dictionary, row: UserRow, word: Word): Rank | unde
 const isFoundByPhone = (dictionary: Dictionary, row: UserRow, { words }: Query): boolean =>
   words.some((word) => word.phone !== undefined && rankUser(dictionary, { ...row, phone: null }, word) === undefined);
 
-/** Returns the best of several comparisons. */
 export const bestOf = (...ranks: (Rank | undefined)[]): Rank | undefined =>
   ranks.reduce((best, rank) => (best === undefined || (rank !== undefined && rank < best) ? rank : best), undefined);
 

@@ -64,7 +64,6 @@ async function* cellsOf<Row>(
   }
 }
 
-/** Sends a template for an import. */
 export async function sendTemplate<Row>(
   request: FileRequest,
   reply: FastifyReply,

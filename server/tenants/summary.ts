@@ -22,6 +22,6 @@ export const listExpiring = (tx: Tx, { tenantId }: Caller, limit: number): Promi
 
 export type { LimitedRow };
 
-/** Lists the descendants with an account limit, the smallest limits first. */
+/** Lists the descendants with an account limit above 0, the smallest limits first. */
 export const listLimitedDescendants = (tx: Tx, { tenantId }: Caller, limit: number): Promise<LimitedRow[]> =>
   readLimited(tx, tenantId, limit);

@@ -4,7 +4,6 @@ import { countUsers, hasOtherAdministrator, readTenantLimits } from './account-q
 
 export { countUsersOf as countAccountsOf, listAdministrators } from './account-queries.ts';
 
-/** Counts the accounts of a tenant. */
 export const countAccounts = (tx: Tx, tenantId: string): Promise<number> => countUsers(tx, tenantId, null);
 
 /** Reads how many accounts a tenant may have (-1: any number), and how many it has, up to that limit; 0 without a limit. */

@@ -18,7 +18,6 @@ const shared = { tags: ['Users'] };
 /** How many users of a tenant a process creates in bulk at the same time: a request holds its memory while it hashes. */
 const MAX_IN_PROGRESS = 20_000;
 
-/** The routes for many users. */
 export function bulkUserRoutes(app: App, deps: Dependencies): void {
   const { db, config } = deps;
   const inProgress = new Map<string, number>();

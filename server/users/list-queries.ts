@@ -65,7 +65,6 @@ const sortKeys: Record<UserSort, (tx: Tx) => SortKey> = {
   createTime: (tx) => ({ key: tx`u.create_time`, text: exactTime(tx, tx`u.create_time`), type: tx`timestamptz` }),
 };
 
-/** Reads a page of the matching users. */
 export const readPage = async (
   tx: Tx,
   tenantId: string,

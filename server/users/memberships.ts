@@ -17,9 +17,9 @@ import type { User } from './schema.ts';
 import { assertMayManage, removeUsers, rethrowAsTaken } from './users.ts';
 
 /**
- * The maximum number of users that a deletion of departments may move or delete. Each leaves a row in the ledger at the commit,
- * and all of them must be written within the time limit of a statement: 1,000 take about 0.6 seconds, and reverting them takes 2,
- * on a busy machine.
+ * The maximum number of users that a deletion of departments may move or delete. Each leaves a row in the ledger. The
+ * rows of all moved users are written at the commit, within the time limit of a statement: 1,000 take about 0.6
+ * seconds, and reverting them takes 2, on a busy machine.
  */
 const MAX_AFFECTED_USERS = 2_000;
 

@@ -49,7 +49,6 @@ export async function readUserByExternalId(tx: Tx, { tenantId }: Caller, path: E
   return { data: user, etag: etagOf(user) };
 }
 
-/** Reads users by their ids. */
 export async function readUsers(tx: Tx, { tenantId }: Caller, userIds: (number | string)[]): Promise<UserBatch> {
   const ids = userIds.map(idOf);
   const found = await readRows(tx, tenantId, [...new Set(ids)]);

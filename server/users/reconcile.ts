@@ -21,7 +21,10 @@ interface Written extends UserFields {
   deptIds: string[];
 }
 
-/** What to write so that the users become what a file says. The rules have been checked, and everything is locked. */
+/**
+ * What to write so that the users become what a file or a revert says. The rules have been checked, and everything is
+ * locked.
+ */
 export interface UserChanges {
   created: readonly Written[];
   /** `moved`: their departments change. */

@@ -74,7 +74,6 @@ export async function startLargePastChart({ service }: ConsoleFixture) {
   return { admin, day: dateInDays(-1) };
 }
 
-/** Selects a day in the toolbar of the chart. */
 export async function selectDay(page: Page, day: string): Promise<void> {
   await page.getByLabel('日期').fill(day);
   await page.getByLabel('日期').press('Enter');

@@ -100,7 +100,7 @@ test('after a user of a child tenant was deleted, the link to deleted records le
   await page.getByText('没有已删除的用户').waitFor();
   assert.equal((await child.get(`/system/user-api/${user}`)).code, 200);
 
-  // Other kinds of records belong to the same tenant, and so does their history.
+  // After another kind is chosen, the list and the links to the history are still those of the same tenant.
   await page.getByRole('radiogroup', { name: '对象' }).getByText('部门').click();
   await page.getByRole('button', { name: '恢复“旧部门”' }).waitFor();
   assert.equal(

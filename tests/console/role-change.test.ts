@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectNoCspViolations, navigate, shareConsole } from '../support/console.ts';
 
-/** What users without the administrator role can open, and what happens when they gain or lose it while they are logged in. */
+/** What members can open, and what happens to users who lose or gain the administrator role while logged in. */
 
 const fixture = await shareConsole();
 const admin = await fixture.service.createTenant();

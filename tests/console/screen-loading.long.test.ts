@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { logIn, logInByForm, logInOnPage, startConsole } from '../support/console.ts';
 
-/** The files of a screen load when it is first opened. These tests make that fail. */
+/** The files of a screen load when it is first opened. All tests but the last make that fail. */
 
 const fixture = await startConsole();
 // Do not use the shared page: another test file may have opened these screens there.

@@ -22,7 +22,6 @@ const readTenant = async (id: string) => (await root.get(`/system/tenant-api/${i
 const toggleSection = (page: Page, name: string) => page.locator('summary', { hasText: name }).click();
 const heading = (page: Page, level: number, name: string) => page.getByRole('heading', { level, name, exact: true });
 
-/** Types a date into a date picker. */
 async function fillDate(page: Page, label: string, date: string) {
   await page.getByLabel(label).fill(date);
   await page.keyboard.press('Enter');

@@ -8,7 +8,6 @@ export async function startTwoTabs(options: ServiceOptions = {}) {
   const page = await fixture.sharedPage();
   const other = await page.context().newPage();
 
-  /** Logs a user in on both tabs. */
   async function logInOnBothTabs(credentials: Credentials, path: string, otherPath = '/home') {
     await logInOnPage(page, credentials, path);
     if (other.url() === 'about:blank') await other.goto(otherPath);

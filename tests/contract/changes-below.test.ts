@@ -26,7 +26,6 @@ async function readBelow(client: Client, { after = '0', limit = 1000, query = ''
   return response.data as { rows: Row[]; next: string };
 }
 
-/** Reads page by page. */
 async function readAllBelow(client: Client, limit: number): Promise<Row[]> {
   const rows: Row[] = [];
   for (let after = '0'; ; ) {

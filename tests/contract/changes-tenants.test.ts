@@ -4,8 +4,8 @@ import { CHANGES } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
 /**
- * A client that reads the changes of a tenant can always tell which tenants are below it. The last two tests are about other
- * rules of the audit log.
+ * A client that reads the changes of a tenant can always tell which tenants are below it. The first test shows this;
+ * the others are about reverts and the cursor of the audit log.
  */
 
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });

@@ -8,7 +8,6 @@ const service = await shareService();
 
 const resourceIdOf = ({ resourceId }: { resourceId: string }) => resourceId;
 
-/** Reads all changes after a position, page by page. */
 async function readChanges(client: Client, after = '0', limit = 3) {
   const rows = [];
   for (;;) {
@@ -59,7 +58,7 @@ test('every write of a department is recorded with the record before and after',
   );
 });
 
-test('a bulk creation and a subtree delete record one change for each department, each in one batch', async () => {
+test('a bulk creation and a subtree delete are one batch each, with one change for each department', async () => {
   const admin = await service.createTenant();
   const { next } = await readChanges(admin);
   const departments = [

@@ -1,8 +1,6 @@
 import { DEPTS } from '../support/expect.ts';
 import { type Client, type Service, startService } from '../support/service.ts';
 
-/** Helpers for tests of deep trees. */
-
 export const startDeepTrees = () => startService({ BANYAN_DEPARTMENT_LEVELS: '20000' });
 
 export async function createChain(

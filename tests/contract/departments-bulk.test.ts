@@ -13,7 +13,6 @@ const neighbour = await service.createTenant();
 const add = (departments: unknown[], more: Record<string, unknown> = {}, client: Client = admin) =>
   client.post(`${DEPTS}/bulk`, { departments, ...more });
 
-/** Runs the work and expects that it wrote nothing. */
 async function expectNothingWritten(work: () => Promise<unknown>): Promise<void> {
   const before = await storedState(service);
   await work();

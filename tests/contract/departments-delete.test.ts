@@ -13,7 +13,6 @@ const remove = (...ids: (string | number)[]) => admin.delete(`${DEPTS}/${ids.joi
 const exists = async (id: string | number, client: Client = admin) =>
   (await client.get(`${DEPTS}/${id}`)).status === 200;
 
-/** Inserts departments directly into the database. */
 const insertMany = (ids: number[]) =>
   asTenant(service.owner, admin.tenantId, async (tx) => {
     await tx`

@@ -30,8 +30,8 @@ for (const [what, first] of [
   test(`reading a subtree of more than 20,000 departments just imported into ${what} reads few database blocks per department`, async (t) => {
     const admin = await service.createTenant();
     const { tenantId } = admin;
-    // Of every hundred departments, the first three are children of department 2 (in every hundredth group, of department 3),
-    // and the others are children of the first one.
+    // Departments 1 to 3 have no parent, and 4 to 99 are children of department 3. Of each further hundred, the first
+    // three are children of department 2 (in every hundredth group, of department 3), the others of the first one.
     await insertDepartments(superuser, tenantId, {
       first,
       count: COUNT,

@@ -9,7 +9,6 @@ const service = await shareService();
 const admin = await service.createTenant();
 const TIME_FORMAT = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
-/** Creates a department with this body and reads it. */
 const create = async (body: Record<string, unknown>) => readDept(admin, await admin.createDepartment(body));
 
 describe('Fields of a department', () => {

@@ -29,7 +29,6 @@ async function fail(times: number, guess: LoginAttempt): Promise<void> {
   for (let n = 1; n <= times; n++) assert.equal(outcomeOf(await logIn(WRONG, guess)), FAILED, `failure ${n}`);
 }
 
-/** Ends all locks of the accounts of a tenant. */
 const endLocks = ({ tenantId }: Client) =>
   service.superuser`
     update banyan.login_failures set locked_until = now() - interval '1 second'

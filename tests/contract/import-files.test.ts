@@ -19,7 +19,6 @@ interface ShownRow {
   errors: { column: string | null; reason: string; msg: string }[];
 }
 
-/** Previews a file and returns its rows. */
 async function preview(file: Buffer, kind: 'dept' | 'user' = 'dept', headers = {}): Promise<ShownRow[]> {
   const { code, data, text } = await importFile(tenant, kind, 'preview', file, { headers });
   assert.equal(code, 200, text);

@@ -11,7 +11,7 @@ const readRecord = async (client: Client, path: string) => {
   return record;
 };
 
-test('an import that changed users is undone: fields, departments, roles and status, unless it would demote the last administrator', async () => {
+test('an import that changed users is undone: fields, departments, roles and status, unless that would demote the last administrator', async () => {
   const admin = await service.createTenant();
   const { a, b } = {
     a: await admin.createDepartment({ deptName: 'a' }),

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { type Cell, csv, importFile } from '../support/import.ts';
 import type { ApiResponse, Client } from '../support/service.ts';
 
-/** Helpers for tests of imports. */
-
 export const revert = (client: Client, { data }: ApiResponse) =>
   client.post(`/system/change-api/${data.changeId}/revert`);
 

@@ -20,7 +20,6 @@ import { shareService } from '../support/service.ts';
 const service = await shareService();
 const admin = await service.createTenant();
 let count = 0;
-/** Creates a user with this nickname. */
 const createPerson = (nickName: string | null = null, body: object = {}) =>
   admin.createUser({ userName: `leader${++count}`, nickName, ...body });
 const leaderOf = ({ leader, leaderId }: { leader: unknown; leaderId: unknown }) => [leader, leaderId];

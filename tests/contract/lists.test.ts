@@ -21,7 +21,6 @@ const queryOf = (query: Query) =>
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&');
 
-/** Reads the list with these parameters. */
 async function list(query: Query = {}, client: Client = admin): Promise<{ rows: Row[]; total: number }> {
   const response = await client.get(`${DEPTS}/list?${queryOf(query)}`);
   assert.equal(response.code, 200, response.text);

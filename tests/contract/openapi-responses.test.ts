@@ -59,13 +59,11 @@ const newToken = async () => String((await service.logIn(admin.tenantId, 'boss')
 const login = { tenantId: admin.tenantId, username: 'boss', password: PASSWORD };
 
 const now = () => new Date().toISOString();
-/** Creates and deletes a record. */
 async function createDeleted(path: string, body: object): Promise<string> {
   const id = await admin.create(path, body);
   await admin.delete(`${path}/${id}`);
   return id;
 }
-/** Uses or reserves a quota, and returns the id. */
 async function takeQuota(what: 'consume' | 'reserve'): Promise<string> {
   const { data } = await child.post(`/system/quota-api/${what}`, {
     quota: 'calls',

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { expectOk, read } from '../support/expect.ts';
 import { type ApiResponse, type Client, startService } from '../support/service.ts';
 
-/** Helpers for tests of quotas. */
-
 export const QUOTAS = '/system/quota-api';
 
 /** Starts a service whose quotas take the time from `clock`, if it is set. */

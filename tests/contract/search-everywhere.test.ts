@@ -194,9 +194,9 @@ describe('permissions', () => {
 test('pinyin followed by a digit finds the matching name among many with the same syllables and digits', async () => {
   for (const [name, queries] of [
     ['装配', ['zhuangpei0', 'zp0']],
-    // More characters begin with y than with any other letter.
+    // The pinyin of more characters begins with y than with any other letter.
     ['采油', ['caiyou0', 'cy0']],
-    // `xian` is also one character.
+    // `xian` is also the pinyin of a single character.
     ['西安', ['xian0', 'xa0']],
     // `an` is a syllable too.
     ['安宁', ['anning0', 'an0']],

@@ -17,7 +17,6 @@ const clientOf = ({ data }: ApiResponse, at: Service = service) =>
 /** Creates a tenant with a member and logs them in. */
 const createUser = async () => service.createMember(await service.createTenant());
 
-/** Logs the same user in to another session. */
 async function logInAgain(client: Client): Promise<Client> {
   const { user } = (await client.get('/auth/me')).data;
   return service.logIn(user.tenantId, user.userName);

@@ -3,8 +3,6 @@ import { describe, test } from 'node:test';
 import { expectError, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
 import { type Client, startService } from '../support/service.ts';
 
-/** Lists of tenants and of users. */
-
 const service = await startService();
 const { root } = service;
 

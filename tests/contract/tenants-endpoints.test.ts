@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 import { expectError, expectOk, read, TENANTS } from '../support/expect.ts';
 import { Client, shareService } from '../support/service.ts';
 
-/** The operations on tenants. An update replaces all fields. */
+/** The operations on tenants, and which fields an update replaces. */
 
 const service = await shareService();
 const { root, superuser } = service;
 const readTenant = (id: string) => read(root, `${TENANTS}/${id}`);
-/** The fields of a tenant that a client can set. */
+/** Reads the fields of a tenant that an update without them resets: all except the ids and the parent. */
 const readFields = async (id: string) => {
   const { id: _, tenantId: __, tenantParent: ___, ...rest } = await readTenant(id);
   return rest;

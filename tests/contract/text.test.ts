@@ -111,7 +111,6 @@ describe('Lengths are counted in characters', () => {
 
 describe('Size of the body', () => {
   const MiB = 1_048_576;
-  /** Builds a body of this many bytes. */
   const body = (bytes: number, filling: string) => {
     const [head, tail] = ['{"deptName":"大","unknown":"', '"}'];
     const room = bytes - Buffer.byteLength(head + tail);

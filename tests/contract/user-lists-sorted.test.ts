@@ -52,7 +52,6 @@ await setCreation([1, 4, 6], '2020-01-01T00:00:00.000002Z');
 await setCreation([0, 5], '2020-01-01T00:00:00.000001Z');
 await setCreation([2, 3], '2020-01-01T00:00:01Z');
 
-/** Sets when these users were created. */
 async function setCreation(at: number[], time: string): Promise<void> {
   await service.superuser.begin(async (tx) => {
     // Triggers would record changes, which this test does not need.

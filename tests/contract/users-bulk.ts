@@ -11,7 +11,6 @@ export async function startUsersBulk(start: () => Promise<Service> = startServic
   const neighbour = await service.createTenant();
   const add = (users: unknown[], more: Record<string, unknown> = {}, client: Client = admin, query = '') =>
     client.post(`${USERS}/bulk${query}`, { users, ...more });
-  /** Runs the work and expects that it wrote nothing. */
   const expectNothingWritten = async (work: () => Promise<unknown>): Promise<void> => {
     const before = await storedState(service);
     await work();

@@ -9,7 +9,6 @@ const service = await shareService();
 const admin = await service.createTenant();
 const readUser = (id: string | number) => read(admin, `${USERS}/${id}`);
 let count = 0;
-/** Creates a user with a new name and these fields. */
 const createUser = (body: Record<string, unknown> = {}) => admin.createUser({ userName: `user${++count}`, ...body });
 const post = (body: Record<string, unknown>) =>
   admin.post(USERS, { userName: `user${++count}`, password: PASSWORD, ...body });
@@ -225,7 +224,7 @@ describe('Fields of a user', () => {
 });
 
 describe('An update replaces all fields', () => {
-  test('missing fields get their defaults, except user name, password and position', async () => {
+  test('an update without fields keeps name, password and position, and resets departments and roles', async () => {
     const [deptId, additional] = [await admin.createDepartment(), await admin.createDepartment()];
     const rest = { nickName: 'n', position: 'p', email: 'a@b', phone: '1', status: '1', roles: ['admin'] };
     const id = await createUser({ userName: 'replaced', deptId, deptIds: [additional], ...rest });

@@ -132,7 +132,6 @@ test('at most 1,000 deliveries wait, further changes follow later, and all arriv
   await waitFor('no delivery waits', async () => (await countWaiting(admin, id)) === 0);
 });
 
-/** Ages all changes of a tenant by this many days. */
 const ageChanges = (tenantId: string, days: number) => superuser`
   update banyan.changes set time = time - ${days} * interval '1 day' where tenant_id = ${tenantId}`;
 const countArchived = async (tenantId: string): Promise<number> =>

@@ -9,7 +9,6 @@ import { waitFor } from '../support/wait.ts';
 const service = await startService({ BANYAN_WEBHOOK_NETWORKS: 'loopback' }, { timing: FAST_WEBHOOK_POLLING });
 const path = '/system/webhook-api';
 
-/** Registers a webhook and returns its id and secret. */
 async function register(admin: Client, body: Record<string, unknown>): Promise<{ id: number; secret: string }> {
   const { data, text } = await admin.post(path, body);
   assert.ok(data?.secret, text);

@@ -58,7 +58,6 @@ test('the service recovers when PostgreSQL is killed under load or a backend is 
   await assertStopped(dataDir);
 });
 
-/** Returns the process id of PostgreSQL if it is ready. */
 function readyPostgresPid(dataDir: string): number | undefined {
   let lines: string[] = [];
   try {

@@ -44,7 +44,6 @@ export class Writer {
     await this.workers;
   }
 
-  /** Waits until this many more writes are acknowledged. */
   async waitForAcknowledged(more: number): Promise<void> {
     const expected = this.acknowledged + more;
     await waitFor(`${more} more writes are acknowledged`, () => this.acknowledged >= expected).catch((cause) => {

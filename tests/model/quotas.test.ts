@@ -55,7 +55,6 @@ class Model {
   /** The counters that count a use of a tenant. */
   path = (by: number) => (by === 0 ? [0] : [0, 1]);
 
-  /** Resets the counters if a new day has begun. */
   resetDaily(): void {
     const day = Math.floor(this.now / DAY);
     for (const counter of this.counters) {

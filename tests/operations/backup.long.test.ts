@@ -121,7 +121,7 @@ test('a restore refuses damaged backups, existing databases and running services
   assert.equal(await again.stop(), 0, again.stderr);
 });
 
-test('a restore changes nothing if the restored records differ from those of the backup, unless --ignore-errors is given', async () => {
+test('a restore changes nothing if a record differs from the ledger, unless --ignore-errors is given', async () => {
   const dataDir = await usedDataFolder();
   const run = startWithoutDeadlines(dataDir);
   const admin = await run.admin();

@@ -66,7 +66,7 @@ test('every step of the Dockerfile runs, and the command starts the service twic
   const { arguments: args, stages } = readDockerfile();
   assert.match(String(args.NODE_IMAGE), /node:\d+-bookworm-slim$/, 'an image with glibc');
   assert.ok(stages.length === 2 && stages.every(({ from }) => /^\$\{NODE_IMAGE\}$/.test(from)));
-  // Hard links to packages are more likely to work in this folder than in that of the test run, which is in memory.
+  // Hard links to packages are more likely to work in this folder than in that of the test run, which may be in memory.
   const folder = path.dirname(newDataFolder(os.tmpdir()));
   const roots = { build: path.join(folder, 'build'), '': path.join(folder, 'image') };
   let image = { environment: {}, metadata: {} as Record<string, string>, directory: '' };

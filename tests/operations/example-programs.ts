@@ -15,7 +15,6 @@ export const compiled = (name: string) => fileURLToPath(new URL(`../../examples/
 export const source = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
 export const run = promisify(execFile);
 
-/** Creates a folder for the files of the examples. */
 export function exampleFolder(): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'banyan-examples-'));
   afterFile(() => fs.rmSync(folder, { recursive: true }));

@@ -22,11 +22,9 @@ const limited = await startService(
   { timing: { sealMs: 3_600_000 }, limits: { requests: { min: 1, max: 1 } } },
 );
 
-/** Waits until a metric has a value. */
 const waitForValue = (name: string, labels: Record<string, string>, expected: number) =>
   waitFor(`${name} is ${expected}`, async () => (await scrape(base)).sum(name, labels) === expected);
 
-/** Waits until a metric has grown by this much since an earlier scrape. */
 const waitForGrowth = (earlier: Scraped, name: string, labels: Record<string, string>, expected: number) =>
   waitFor(
     `${name} has grown by ${expected}`,

@@ -48,7 +48,6 @@ export const waitForAnswers = (of: Run, call: ReturnType<typeof callOverNewConne
     return alive.length === workers ? alive : undefined;
   });
 
-/** Returns the address of the metrics port. */
 export const metricsAddressOf = (run: Run) =>
   run.printed('Metrics').replace('localhost', '127.0.0.1').replace('/metrics', '');
 

@@ -149,7 +149,10 @@ test('subscribers receive changes of 8 tenants once and in order while 16 client
   assert.equal(await service.run.stop(), 0, service.run.stderr);
 });
 
-/** A message may arrive again after the service was killed, but never after a later change of the same record was accepted. */
+/**
+ * Asserts that the changes of each record arrived in order. A message may arrive again after the service was killed, so
+ * only its first arrival counts.
+ */
 function assertOrderPerRecord({ accepted }: Receiver): void {
   const latest = new Map<string, number>();
   const seen = new Set<string>();

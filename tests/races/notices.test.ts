@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait.ts';
 
 /** The clock of both nodes; undefined: that of the database. */
 let time: Date | undefined;
-/** How often the nodes have read the clock: each check for notices begins with it, and so do requests about quotas. */
+/** How often the nodes have read the clock. Each check for notices begins with a read, and quota requests read it. */
 let clockReads = 0;
 const quotaTime = () => {
   clockReads++;

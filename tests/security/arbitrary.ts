@@ -93,7 +93,6 @@ function validText({ pattern, minLength = 0, maxLength }: Schema): fc.Arbitrary<
   return created;
 }
 
-/** A value that matches the schema. */
 function validValue(schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> {
   const types = [schema.type ?? 'object'].flat();
   const isTime = schema.pattern?.includes('[T ]');
@@ -212,7 +211,6 @@ function pathValue(known: string[]): fc.Arbitrary<string> {
 const queryValue = (schema: Schema, name: string, ids: Ids): fc.Arbitrary<unknown> =>
   name === 'wait' ? fc.constantFrom(0, -1, 61, 1.5, 'x', '') : valueFor(schema, name, ids, 0.2);
 
-/** Requests for one operation. */
 export function requestOf(operation: Operation, ids: Ids): fc.Arbitrary<Generated> {
   const { parameters = [], path, requestBody, body, security = [] } = operation;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);

@@ -83,7 +83,7 @@ const foreign = { sibling: await createRecords(sibling), above: await createReco
 /** An unknown id of the same length, because a response may repeat the id of its request. */
 const unknownIdLike = (id: string) => `8${'7'.repeat(id.length - 1)}`;
 
-/** A response as it came over the wire, without its date and the id of the request. */
+/** A response as it came over the wire, without its date and the id that the call names. */
 async function bytesOf(client: Client, { method, path, body, headers = {} }: Sent, id: string): Promise<string> {
   const payload = body === undefined ? '' : JSON.stringify(body);
   const lines = {

@@ -66,7 +66,7 @@ test('functions that look at the tenants above or below answer only for the curr
     assert.deepEqual(await ask(current, code), { accounts: 0, counters: 0, pools: 0 }, `${current} ${code}`);
 });
 
-test('functions that list uses of the tenants below answer only for the current tenant', async () => {
+test('functions that list quotas and uses of the tenants below answer only for the current tenant', async () => {
   const ask = (current: string, code: string) =>
     inTenant(current, async (tx) => {
       const [row] = await tx<[{ quotas: number; sums: number }]>`

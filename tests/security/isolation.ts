@@ -29,7 +29,6 @@ export async function startIsolation() {
     where c.relnamespace = 'banyan'::regnamespace and c.relkind in ('r', 'p') order by 1`;
   const names = tables.map(({ name }) => name);
 
-  /** Two sibling tenants with a row in every table, and a tenant below the first. */
   const [mine, other] = [await service.createTenant(), await service.createTenant()];
   const below = await service.createTenant({}, mine);
   for (const admin of [mine, other]) {

@@ -12,7 +12,6 @@ import { waitFor } from '../support/wait.ts';
 
 const here = await startService();
 const there = await startService({ DATABASE_URL: here.databaseUrl });
-/** The same caller at the other node. */
 const atOtherNode = (client: Client) => new Client(there.base, client.token, client.refreshToken, client.tenantId);
 
 const users = '/system/user-api';

@@ -40,7 +40,7 @@ function send(base: string, localAddress: string, text: string): net.Socket {
 const headOfLogin = (bytes: number) =>
   `POST /auth/login HTTP/1.1\r\nHost: banyan\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
 
-/** Part of the body of a login, which needs no token. The rest is left out. */
+/** The head of a login, which needs no token, and a part of its body. The rest is left out. */
 const partOfLogin = (bytes: number) => headOfLogin(1_000_000) + 'x'.repeat(bytes);
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: banyan\r\n\r\n`;

@@ -48,7 +48,6 @@ export function newFolder(name: string): string {
 
 export const manifestOf = (folder: string): Manifest => readManifest(folder) as Manifest;
 
-/** Returns the names of all departments. */
 export async function departmentNames(client: Client): Promise<Set<string>> {
   const names = new Set<string>();
   for (let pageNum = 1; ; pageNum++) {

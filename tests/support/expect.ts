@@ -71,7 +71,6 @@ export async function read(client: Client, path: string): Promise<ApiResponse['d
   return response.data;
 }
 
-/** Reads a department. */
 export const readDept = (client: Client, id: string | number, query = '') => read(client, `${DEPTS}/${id}${query}`);
 
 /** Reads the caller's own user. */

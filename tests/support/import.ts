@@ -19,7 +19,6 @@ export function form(file: Buffer, name = 'file') {
   };
 }
 
-/** Sends a file to an import. */
 export function importFile(
   client: Client,
   kind: 'dept' | 'user',

@@ -20,7 +20,6 @@ export const basic = (clientId: string, secret: string) => {
   return { authorization: `Basic ${Buffer.from(`${encode(clientId)}:${encode(secret)}`).toString('base64')}` };
 };
 
-/** Creates an API key of a tenant. */
 export async function createKey(admin: Client, body: object = {}): Promise<{ keyId: string; key: string }> {
   const response = await admin.post('/system/key-api', { keyName: 'k', permissions: ['dept:read'], ...body });
   if (response.code !== 200) throw new Error(`POST /system/key-api responded ${response.text}`);

@@ -40,7 +40,6 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** The messages with a 2xx response. */
   get accepted(): Received[] {
     return this.all.filter(({ status }) => status >= 200 && status < 300);
   }

@@ -9,7 +9,6 @@ import { runIn } from './client-package.ts';
 export const DENO = '2.9.5';
 export const BUN = '1.4.4';
 
-/** The packages of each platform. */
 const PACKAGES: Record<string, { deno: string; bun: string }> = {
   'linux-arm64': { deno: '@deno/linux-arm64-glibc', bun: '@oven/bun-linux-aarch64' },
   'linux-x64': { deno: '@deno/linux-x64-glibc', bun: '@oven/bun-linux-x64' },

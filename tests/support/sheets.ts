@@ -23,7 +23,6 @@ export async function download(
   };
 }
 
-/** The cells of each sheet. */
 export async function sheetsOf(bytes: Buffer) {
   const { sheets } = await readXlsx(bytes, { maxRows: Number.POSITIVE_INFINITY } as object);
   return sheets.map(({ name, rows }) => ({ name, rows }));

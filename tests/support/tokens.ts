@@ -24,7 +24,6 @@ export async function signToken(
     .sign(key ?? (await readPrivateKey(service, original.kid as string)));
 }
 
-/** Reads a private key of the service from its database. */
 export async function readPrivateKey({ superuser }: Service, keyId: string): Promise<KeyObject> {
   const [row] = await superuser<[{ privateKey: Buffer }]>`
     select private_key as "privateKey" from banyan.signing_keys where key_id = ${keyId}`;

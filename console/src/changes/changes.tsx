@@ -123,7 +123,6 @@ function List({ params, setParams }: Props) {
   );
 }
 
-/** Says that only the changes of one record are shown. */
 function OneRecordNotice({ change, onShowAll }: { change: AuditEntry; onShowAll: () => void }) {
   const t = useTexts(changesTexts);
   const name = useResourceName(change);

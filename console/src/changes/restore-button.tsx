@@ -8,7 +8,10 @@ import { isRestorable } from '../ui/restore-record.ts';
 import { useRestore } from '../ui/use-restore.tsx';
 import { changesTexts } from './texts.ts';
 
-/** Restores one deleted record. A revert would restore everything that the same request has deleted. */
+/**
+ * Restores one deleted record; with a department, also the departments below that were deleted with it. A revert would
+ * restore everything that the same request has deleted.
+ */
 export function RestoreButton({ change }: { change: AuditEntry }) {
   const t = useTexts(changesTexts);
   const [open, setOpen] = useState(false);

@@ -1,6 +1,5 @@
 import type { CardNode } from './layout.ts';
 
-/** The id of the tenant's card. */
 export const TENANT_CARD_ID = '0';
 
 /** A department, or the tenant at the root. Children are loaded when a card is expanded. */

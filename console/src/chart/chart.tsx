@@ -157,7 +157,6 @@ function ChartContent({ day }: { day: string | undefined }) {
   );
 }
 
-/** Says that the chart shows the past. */
 function PastNotice({ day, onToday }: { day: string; onToday: () => void }) {
   const t = useTexts(chartTexts);
   return (

@@ -9,7 +9,6 @@ interface Props {
   onSelect: (id: string) => void;
 }
 
-/** Selects the department that becomes the root of the chart. */
 export function RootSelect({ day, onSelect }: Props) {
   const t = useTexts(chartTexts);
   return (

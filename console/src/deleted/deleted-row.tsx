@@ -8,7 +8,6 @@ import { DeletedBy, getResourceName } from '../ui/change-summary.tsx';
 import { useRestore } from '../ui/use-restore.tsx';
 import { deletedTexts } from './texts.ts';
 
-/** A deleted record with a button that restores it. */
 export function DeletedRow({ change, descendantCount }: { change: AuditEntry; descendantCount: number }) {
   const t = useTexts(deletedTexts);
   const ownTenantId = useMe().tenant.tenantId;

@@ -42,7 +42,6 @@ export const toInput = (values: DepartmentValues): Omit<DeptInput, 'parentId'> =
   email: values.email?.trim() || null,
 });
 
-/** Returns the labels of the fields that every department form has. */
 export function useDepartmentLabels(): Record<Exclude<keyof DepartmentValues, 'leaderId'>, string> {
   const t = useTexts(departmentsTexts);
   return { deptName: t.name, leader: t.leader, phone: t.phone, email: t.email, orderNum: t.order, status: t.status };

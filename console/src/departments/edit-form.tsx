@@ -35,8 +35,8 @@ type FormValues = DepartmentValues & { etag: string };
 const toFormValues = ({ data, etag }: Versioned<Dept>): FormValues => ({ ...toDepartmentValues(data), etag });
 
 /**
- * Edits all fields except the parent, so that a concurrent move is not undone. The ETag is a value of the form: a
- * restored draft is then still saved against the version that it is based on.
+ * Saves without the parent, so that a concurrent move is not undone. The ETag is a value of the form: a restored draft
+ * is then still saved against the version that it is based on.
  */
 export function EditForm({ original, onClose, onSaved }: Props) {
   const t = useTexts(departmentsTexts);

@@ -73,7 +73,7 @@ export function TreePanel(props: Props) {
     invalidates: affectedBy.departments,
     onSuccess: (_, { moved, target }) => void onRefresh(moved.parentId, getTargetParent(target)),
     onError: (_, { moved, target }) => {
-      // The tree was outdated. Load it again, in addition to the error message.
+      // The tree may be outdated. Load it again, in addition to the error message.
       void onRefresh(moved.parentId, getTargetParent(target));
       return false;
     },

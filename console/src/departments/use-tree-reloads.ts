@@ -5,7 +5,7 @@ import { treeReloads } from '../ui/tree-reloads.ts';
 /** The pause after a reload, for each of its lists: an import by another user causes at most about ten requests a second. */
 const PAUSE_PER_LIST_MS = 100;
 
-/** Reloads lists of children after something other than the tree has changed them: an undo, or another user. */
+/** Reloads lists of children after something other than the tree has changed them, such as an undo or another user. */
 export function useTreeReloads(tree: TreeStore, refresh: (...parentIds: number[]) => Promise<void>): void {
   const latestRefresh = useRef(refresh);
   latestRefresh.current = refresh;

@@ -12,8 +12,9 @@ const COUNT = 8;
 const RESOURCES = ['department', 'user', 'tenant'] as const;
 
 /**
- * Reads each kind of resource separately, because logins would crowd out everything else. Only the ledger of the current tenant
- * is searched, so departments and users of the tenants below are left out. It has copies of the changes to these tenants.
+ * Reads each kind of resource separately, because logins would crowd out everything else. Only the ledger of the
+ * current tenant is searched. It also has the changes of the records of the tenants below, but not those of their
+ * departments and users.
  */
 async function readRecentChanges(signal: AbortSignal) {
   const lists = await Promise.all(

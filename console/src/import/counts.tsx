@@ -7,7 +7,6 @@ interface Props {
   counts: Record<'rows' | Exclude<(typeof NAMES)[number], 'invalid'>, number> & { invalid?: number };
 }
 
-/** How many rows an import creates, changes, moves and leaves alone. */
 export function Counts({ counts }: Props) {
   const t = useTexts(importTexts);
   return (

@@ -14,7 +14,6 @@ import { toFormValues, toInput } from './key-values.ts';
 import { RotateDialog } from './rotate-dialog.tsx';
 import { keysTexts } from './texts.ts';
 
-/** The actions for a key, in a row of the table. */
 export function KeyActions({ apiKey, onEdit }: { apiKey: Key; onEdit: () => void }) {
   const t = useTexts(keysTexts);
   const dialogs = useDialogs();

@@ -29,7 +29,7 @@ export const toFormValues = ({ data, etag }: Versioned<Key>): KeyValues => ({
   etag,
 });
 
-/** Returns all fields that an update replaces. */
+/** Returns the fields that can be set both when a key is created and when it is updated. */
 export const toInput = (values: KeyValues): Omit<KeyInput, 'below'> => ({
   keyName: values.keyName.trim(),
   permissions: values.permissions,

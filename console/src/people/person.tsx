@@ -27,7 +27,7 @@ import { PersonSessions } from './person-sessions.tsx';
 import { personTexts } from './person-texts.ts';
 import './person.css';
 
-/** The page of one user: details, departments, role, sessions and history. */
+/** The page of one user: details, departments, role, sessions, logins and history. */
 export default function Person() {
   const t = useTexts(personTexts);
   const { id = '' } = useParams();

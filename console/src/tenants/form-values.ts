@@ -69,8 +69,8 @@ export const toFormValues = (tenant: Tenant): TenantValues => ({
 export const getMenuIds = ({ packageBo }: Tenant) => packageBo.menuIds.match(/\d+/g) ?? [];
 
 /**
- * Returns all fields, because the service replaces the whole record. The only exception: it keeps the quotas that its responses
- * leave out.
+ * Returns all fields, because the service replaces the whole record. The quotas that its responses leave out are not
+ * needed: the service keeps them.
  */
 export function toInput(values: TenantValues): TenantInput {
   return {

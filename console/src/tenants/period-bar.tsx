@@ -50,7 +50,7 @@ export function PeriodBar({ tenant, span }: { tenant: Period & { status: '0' | '
 
 /** The width of the label of a month with its gap, in pixels. */
 const MARK_WIDTH = 58;
-/** Half the width of the label of today with its gap. */
+/** Half the width of the label of today, plus a gap. */
 const TODAY_WIDTH = 24;
 
 /** The months of the time axis, as many as fit. */
@@ -71,7 +71,7 @@ export function Axis({ span }: { span: Span }) {
     <div className="tenants-axis" aria-hidden="true" ref={ref}>
       {marks.map((mark) => {
         const position = toPercent(mark.format('YYYY-MM-DD'), span);
-        // Leave room for the "today" label.
+        // Leave room for the label of today. On its left, MARK_WIDTH contains the gap already.
         const overlaps = position > now - sizeOf(MARK_WIDTH + TODAY_WIDTH / 2) && position < now + sizeOf(TODAY_WIDTH);
         return overlaps ? null : (
           <span key={mark.valueOf()} style={{ left: `${position}%` }}>

@@ -142,7 +142,6 @@ function TenantName({ tenant }: { tenant: ListedTenant }) {
   );
 }
 
-/** How many users a tenant has, and how many it may have. */
 export function UsersOfLimit({ tenant: { users, accountCount } }: { tenant: ListedTenant }) {
   const t = useTexts(tenantsTexts);
   const f = useTexts(fieldTexts);

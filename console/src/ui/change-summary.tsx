@@ -32,7 +32,6 @@ export function ChangeSummary({ change, children }: { change: AuditEntry; childr
   );
 }
 
-/** Who made a change, and when. */
 export function OperatorAndTime({ change, children }: { change: AuditEntry; children?: ReactNode }) {
   const { name, account } = useOperator(change);
   return (
@@ -43,7 +42,6 @@ export function OperatorAndTime({ change, children }: { change: AuditEntry; chil
   );
 }
 
-/** Who deleted a record, and when. */
 export function DeletedBy({ change }: { change: AuditEntry }) {
   const t = useTexts(changeTexts);
   const { name, account } = useOperator(change);

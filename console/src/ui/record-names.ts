@@ -32,7 +32,6 @@ export function useDepartmentsById(ids: readonly number[], tenantId?: string) {
   });
 }
 
-/** The names of departments by id. */
 export function useDepartmentNames(ids: readonly number[], tenantId?: string): Map<number, string> {
   const isReadable = useIsReadable(ids.length > 0 ? tenantId : undefined);
   const rows = useDepartmentsById(isReadable ? ids : [], tenantId);

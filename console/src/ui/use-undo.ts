@@ -49,7 +49,7 @@ async function undoWrites(writes: readonly Write[]): Promise<void> {
   const assertSameSession = sessionGuard();
   for (const { requestId, tenantId } of [...writes].reverse()) {
     assertSameSession();
-    // Search only the ledger of this tenant: it also has copies of the changes to tenants below.
+    // Search only the ledger of this tenant: it also has the changes to the records of tenants below.
     const { data } = await api.listChanges({ requestId, below: false, limit: 1, ...(tenantId ? { tenantId } : {}) });
     assertSameSession();
     const [change] = data.rows;

@@ -20,7 +20,6 @@ const toFormValues = ({ accountCount }: Tenant): Values => ({
   unlimited: accountCount === -1,
 });
 
-/** Changes how many users a tenant may have. */
 export default function UserLimitDialog({ tenant, onClose }: TenantDialogProps) {
   const t = useTexts(tenantTexts);
   const name = tenant.tenantName || tenant.tenantId;

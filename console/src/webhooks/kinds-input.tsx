@@ -57,7 +57,7 @@ function KindGroup({ resource, value, onToggle, disabled }: GroupProps) {
   const titleId = useId();
   const everything = `${resource}.*`;
   const hasAll = disabled || value.includes(everything);
-  // Kinds that were chosen through the API must not get lost when the form is saved.
+  // Also show kinds that were selected through the API: otherwise the user could not deselect them.
   const known: readonly string[] = KINDS[resource];
   const further = value
     .filter((kind) => kind.startsWith(`${resource}.`) && kind !== everything)

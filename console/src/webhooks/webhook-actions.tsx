@@ -18,7 +18,7 @@ import { getWebhookName, toFormValues, toInput } from './webhook-values.ts';
 
 interface Props {
   webhook: Webhook;
-  /** An icon button with all actions, for table rows. */
+  /** An icon button for table rows. Its menu also has the deliveries and the test message. */
   compact?: boolean;
 }
 

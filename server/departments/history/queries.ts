@@ -69,7 +69,6 @@ export const listChildrenAt = (
     order by d.order_num, d.id limit ${limit}
   ) d order by d.order_num, d.id`;
 
-/** Whether a department exists or ever existed. */
 export const everExisted = async (tx: Tx, tenantId: string, deptId: string): Promise<boolean> => {
   const rows = await tx`select from departments d where d.tenant_id = ${tenantId} and d.dept_id = ${bigintOf(deptId)}`;
   return rows.length > 0;

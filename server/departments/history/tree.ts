@@ -21,7 +21,6 @@ import {
   readSubtreeAt,
 } from './tree-queries.ts';
 
-/** Returns a source of the tree as it was at a point in time. */
 export function treeAt(tx: Tx, { tenantId }: Caller, filter: TreeFilter, time: PointInTime): TreeSource {
   if (filter.counts) throw invalid('counts', 'notWithAsOf');
   const subtree = subtreeOf(filter);

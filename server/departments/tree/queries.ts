@@ -158,7 +158,6 @@ export const readContents = (
     from departments d ${depthLimited ? joinChild(tx) : tx``}
     where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds.map(String)}::bigint[])`);
 
-/** Reads the ids of the children of a department, at most `limit`. */
 export const readChildIds = async (
   tx: Tx,
   tenantId: string,

@@ -58,7 +58,6 @@ export function DepartmentPicker({ value, onChange, ...props }: SingleProps) {
   );
 }
 
-/** Selects several departments. */
 export function DepartmentMultiPicker({ value = [], onChange, ...props }: MultipleProps) {
   return <Picker {...props} multiple value={value} onChange={(deptIds) => onChange?.(deptIds)} />;
 }

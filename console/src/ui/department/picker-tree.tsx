@@ -11,7 +11,6 @@ interface Props {
   id: string;
   tree: TreeStore;
   value: number[];
-  /** Whether several departments can be selected. */
   multiple: boolean;
   /** Shown when the tree opens, on whichever level it is. */
   revealedId: number | undefined;

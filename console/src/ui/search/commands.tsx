@@ -19,7 +19,6 @@ import { uiTexts } from '../texts.ts';
 import { useNotify } from '../use-notify.ts';
 import { searchTexts } from './texts.ts';
 
-/** A screen or an action. */
 export interface Command {
   key: string;
   group: 'screen' | 'action';

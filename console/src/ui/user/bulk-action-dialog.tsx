@@ -83,7 +83,7 @@ interface ActionFormProps {
   action: BulkAction;
   /** False during the closing animation, when another press of Enter must not run the action again. */
   open: boolean;
-  /** The user's name, or the number of users. */
+  /** The user's name or the number of users; for `join`, the name of the department. */
   target: string;
   run: ReturnType<typeof useBulkAction>;
   onClose: Props['onClose'];
@@ -160,7 +160,6 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
 interface ActionValues {
   deptId?: number;
   asMain?: boolean;
-  /** The users who join a department. */
   joining?: User[];
   password?: string;
 }

@@ -15,7 +15,6 @@ export type BulkActionKind = 'disable' | 'enable' | 'delete' | 'move' | 'passwor
 /** Administrators may do this to themselves too. */
 const ALLOWED_ON_SELF: readonly BulkActionKind[] = ['move', 'join', 'leave'];
 
-/** An action on one or several users. */
 export interface BulkAction {
   kind: BulkActionKind;
   /** Empty for `join`: the dialog asks for them. */
@@ -26,7 +25,10 @@ export interface BulkAction {
   opener?: HTMLElement | null;
 }
 
-/** The values that some actions need: the target department of a move, how users join one, and the source of new passwords. */
+/**
+ * Values that some actions need: the department to move to, join or leave, how to join it, and where new passwords
+ * come from.
+ */
 interface ActionInput {
   deptId?: number;
   asMain?: boolean;

@@ -228,7 +228,7 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
   );
 }
 
-/** The field whose value the service has rejected; undefined if the form does not show it. */
+/** The field whose value the service has rejected, if it is the user name or the password. */
 function getErrorField(error: unknown): 'userName' | 'password' | undefined {
   if (!(error instanceof ApiError)) return undefined;
   if (error.reason === 'USER_NAME_TAKEN') return 'userName';
