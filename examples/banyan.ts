@@ -41,12 +41,16 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
     if (response instanceof Error) {
       if (isLast) throw response;
     } else {
-      if (response.ok) return ((await response.json()) as Envelope<T>).data;
       // An error of a proxy in front of the service is not JSON.
-      const error = (await response.json().catch(() => undefined)) as Envelope<{ reason?: string } | null> | undefined;
-      const isTemporary = [408, 429, 502, 503, 504].includes(response.status);
-      if (!isTemporary || isLast)
-        throw new BanyanError(response.status, error?.msg ?? response.statusText, error?.data?.reason ?? '');
+      const envelope = (await response.json().catch(() => undefined)) as Envelope<unknown> | undefined;
+      // With BANYAN_ERROR_STATUS=200 errors have the status 200, and only `code` tells them apart.
+      const status = envelope?.code ?? response.status;
+      if (response.ok && status === 200) return envelope?.data as T;
+      const isTemporary = [408, 429, 502, 503, 504].includes(status);
+      if (!isTemporary || isLast) {
+        const { reason = '' } = (envelope?.data ?? {}) as { reason?: string };
+        throw new BanyanError(status, envelope?.msg ?? response.statusText, reason);
+      }
     }
     const seconds = response instanceof Error ? 0 : Number(response.headers.get('retry-after'));
     await setTimeout(seconds > 0 ? seconds * 1000 : 250 * 2 ** attempt);

@@ -31,7 +31,7 @@ export async function listChanges(tx: Tx, resources: LedgerResources, caller: Ca
     await allowDescendantLedgers(tx);
   }
   const { rows, fitting } = await readFitting(listAudit(tx, codes, searchOf(filter, knownTo), !below, limit + 1)).catch(
-    asInvalidTime(filter.from ? 'from' : 'to'),
+    asInvalidTime({ from: filter.from, to: filter.to }),
   );
   if (isOtherScope) await setTenant(tx, tenantId);
   const page = rows.slice(0, Math.min(limit, fitting));

@@ -16,11 +16,17 @@ interface Dependencies {
   timing: Timing;
 }
 
-/** Converts PostgreSQL's error about a time that passes the schema, such as the 31st of February. Rethrows any other error. */
+/**
+ * Converts PostgreSQL's error about a time that passes the schema, such as the 31st of February. Rethrows any other error. `times`
+ * are the texts that the caller sent, by field; PostgreSQL's message contains the invalid one.
+ */
 export const asInvalidTime =
-  (field: string) =>
+  (times: Readonly<Record<string, string | undefined>>) =>
   (error: unknown): never => {
-    throw errorCode(error).startsWith('2200') ? invalid(field, 'time') : error;
+    if (!errorCode(error).startsWith('2200')) throw error;
+    const { message } = error as Error;
+    const [field = 'time'] = Object.entries(times).find(([, text]) => text && message.includes(text)) ?? [];
+    throw invalid(field, 'time');
   };
 
 /** A transaction usually commits within milliseconds; the pause between two checks grows for those that do not. */
@@ -43,7 +49,7 @@ export async function resolvePointInTime(
   for (;;) {
     const { time, isFuture, isSettled, completeFrom } = await db
       .use((sql) => readPointInTime(sql, wanted))
-      .catch(asInvalidTime(field));
+      .catch(asInvalidTime({ [field]: wanted }));
     if (isFuture) throw invalid(field, 'future');
     if (completeFrom) throw apiError('HISTORY_NOT_KEPT', { from: completeFrom });
     if (isSettled) return time;

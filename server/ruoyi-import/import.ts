@@ -1,6 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import { ApiError } from '../http/errors.ts';
-import { changedKeys, compare, type Existing, indexExisting, withoutUnknown } from './changes.ts';
+import { changedKeys, compare, type Difference, type Existing, indexExisting, withoutUnknown } from './changes.ts';
 import { Findings } from './findings.ts';
 import { type PlanOptions, planRecords, type RecordPlan, type TenantRows } from './record-plan.ts';
 import { describeRoles, indexLinks } from './roles.ts';
@@ -195,11 +195,16 @@ async function writeRecords(target: Target, plan: RecordPlan, before: State, res
   const ids = { departments: deptIds, users: idsOf(state.users) };
   const departments = withoutUnknown(plan.departments, 'leaderUser', (id) => ids.users.has(id));
   const { changed } = compare(departments, state.departments, state.importedValues.department);
-  const created = new Set(first.missing.map(({ id }) => id));
-  await changeDepartments(target, changed, ids);
-  result.departments.changed = changed.filter(({ planned }) => !created.has(planned.id)).length;
-  result.users.changed = await changeUsers(target, userDifference.changed, deptIds, state.importedValues.user);
-  countUnchanged(result);
+  const isNew = new Set(first.missing.map(({ id }) => id));
+  const changedIds = await changeDepartments(target, changed, ids);
+  result.departments.changed = changedIds.filter((id) => !isNew.has(id)).length;
+  result.departments.unchanged = countUnchanged(departments, {
+    ...first,
+    changed: changed.filter(({ planned }) => !isNew.has(planned.id)),
+  });
+  const changedUserIds = await changeUsers(target, userDifference.changed, deptIds, state.importedValues.user);
+  result.users.changed = changedUserIds.length;
+  result.users.unchanged = countUnchanged(users, userDifference);
 }
 
 const idsOf = (existing: readonly Existing[]): Map<string, string> =>
@@ -225,14 +230,20 @@ function countPreview(plan: RecordPlan, state: State, result: TenantResult): voi
     state.users,
     state.importedValues.user,
   );
-  Object.assign(result.departments, { created: departments.missing.length, changed: departments.changed.length });
-  Object.assign(result.users, { created: users.missing.length, changed: users.changed.length });
-  countUnchanged(result);
+  const countsOf = (planned: readonly unknown[], difference: Difference<unknown>) => ({
+    created: difference.missing.length,
+    changed: difference.changed.length,
+    unchanged: countUnchanged(planned, difference),
+  });
+  Object.assign(result.departments, countsOf(plan.departments, departments));
+  Object.assign(result.users, countsOf(plan.users, users));
 }
 
-function countUnchanged({ departments, users }: TenantResult): void {
-  for (const counts of [departments, users]) counts.unchanged = counts.planned - counts.created - counts.changed;
-}
+/** Counts the records that Banyan has as they are planned. Those that it refused, or that were deleted in it, do not count. */
+const countUnchanged = (
+  planned: readonly unknown[],
+  { missing, changed, deletedHere }: Omit<Difference<unknown>, 'vanished'>,
+): number => planned.length - missing.length - changed.length - deletedHere.length;
 
 const describe = ({ ruoyiCode, code, name, outcome, departments, users }: TenantResult): string =>
   `${ruoyiCode}${code && code !== ruoyiCode ? ` → ${code}` : ''} ${name ?? ''}: ${outcome}; departments ${show(departments)}; users ${show(users)}`;

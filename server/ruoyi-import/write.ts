@@ -149,12 +149,15 @@ const createUserChunk = (
 
 type Changes<P> = Difference<P>['changed'];
 
-/** Changes departments, parents before their children: in this order no intermediate state has a cycle. */
+/**
+ * Changes departments, parents before their children: in this order no intermediate state has a cycle. Returns the ids in RuoYi
+ * of those that were changed.
+ */
 export const changeDepartments = (
   target: Target,
   changed: Changes<Planned<DeptValues>>,
   ids: { departments: ReadonlyMap<string, string>; users: ReadonlyMap<string, string> },
-): Promise<number> =>
+): Promise<string[]> =>
   applyChanges(target, 'department', changed, async (tx, { planned: { values }, id, keys }) => {
     const { parent, leaderUser, ...fields } = values;
     const patch: Record<string, unknown> = pick(fields, keys);
@@ -165,13 +168,16 @@ export const changeDepartments = (
     return undefined;
   });
 
-/** Changes users. A password is replaced only while Banyan has the one that was imported. */
+/**
+ * Changes users. A password is replaced only while Banyan has the one that was imported. Returns the ids in RuoYi of those that
+ * were changed.
+ */
 export const changeUsers = (
   target: Target,
   changed: Changes<PlannedUser>,
   deptIds: ReadonlyMap<string, string>,
   importedValues: ReadonlyMap<string, ImportedValues>,
-): Promise<number> =>
+): Promise<string[]> =>
   applyChanges(target, 'user', changed, async (tx, { planned: { id: ruoyiId, values, passwordHash }, id, keys }) => {
     const { dept, administrator, password, ...fields } = values;
     const patch: Record<string, unknown> = pick(fields, keys);
@@ -196,8 +202,8 @@ async function applyChanges<P extends Planned<object>>(
   changed: Changes<P>,
   /** May return a rule that the report mentions. */
   apply: (tx: Tx, change: Changes<P>[number]) => Promise<Rule | undefined>,
-): Promise<number> {
-  let applied = 0;
+): Promise<string[]> {
+  const applied: string[] = [];
   for (const chunk of chunksOf(changed, CHANGES_PER_WRITE)) {
     const outcomes = await writeInTenant(target.db, target.tenantId, async (tx) => {
       await lockTenant(tx, target.tenantId);
@@ -216,7 +222,7 @@ async function applyChanges<P extends Planned<object>>(
     // Report after the commit: a transaction may run several times.
     for (const { planned, rule, reason } of outcomes)
       if (rule) target.findings.add(rule, target.ruoyiCode, `${kind} ${planned.id}`, reason);
-    applied += outcomes.filter(({ rule }) => rule !== 'refused').length;
+    for (const { planned, rule } of outcomes) if (rule !== 'refused') applied.push(planned.id);
   }
   return applied;
 }

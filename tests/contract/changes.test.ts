@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CHANGES, DEPTS } from '../support/expect.ts';
+import { CHANGES, DEPTS, expectInvalid } from '../support/expect.ts';
 import { type Client, PASSWORD, shareService } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
@@ -220,6 +220,13 @@ test('the audit log has filters, pages with the newest first, and the changes of
   for (const path of [CHANGES, `${CHANGES}/list`, `${CHANGES}/stream`]) {
     assert.equal((await member.get(path)).data.reason, 'NOT_ALLOWED');
   }
+});
+
+test('the error about a day that does not exist names its parameter', async () => {
+  const admin = await service.createTenant();
+  const [day, missing] = ['2026-01-31', '2026-02-31'];
+  expectInvalid(await admin.get(`${CHANGES}/list?from=${day}&to=${missing}`), 'to');
+  expectInvalid(await admin.get(`${CHANGES}/list?from=${missing}&to=${day}`), 'from');
 });
 
 test('long polling returns the next change, or an empty page when the wait is over', async () => {

@@ -116,6 +116,7 @@ test('a leader whom a pool refuses at first leads the department after a later r
   await ruoyi.run(`update sys_dept set leader = '${u(9)}' where dept_id = '${d(1)}'`);
   const first = await run(ruoyi.url);
   assert.deepEqual(first.found('refused'), [`user ${u(9)}`], first.output);
+  assert.match(first.output, /9 to import: 0 new, 0 changed, 8 unchanged/, 'the refused user is not unchanged');
   assert.equal((await find(DEPTS, d(1))).leaderId, null);
   await setPool(tenantParent, 20);
   const second = await run(ruoyi.url);
@@ -135,6 +136,7 @@ test('users of a department that was deleted in Banyan belong to it after a late
   const first = await run(ruoyi.url);
   assert.equal(first.status, 0, first.output);
   assert.deepEqual(first.found('deletedHere'), [`department ${d(5)}`]);
+  assert.match(first.output, /5 to import: 0 new, 0 changed, 4 unchanged/, 'the deleted one is not unchanged');
   assert.deepEqual(await deptsOf(), [before, null]);
   const { code, text } = await root.post(`${CHANGES}/${deletion.id}/revert?tenantId=${CODE}`);
   assert.equal(code, 200, text);

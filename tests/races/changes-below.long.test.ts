@@ -150,16 +150,13 @@ test('subscribers receive changes of 8 tenants once and in order while 16 client
 });
 
 /**
- * Asserts that the changes of each record arrived in order. A message may arrive again after the service was killed, so
- * only its first arrival counts.
+ * Asserts that the changes of each record arrived in order. The last message of a record may arrive again, because the service
+ * was killed before it stored that the message was delivered, but not after a later one.
  */
 function assertOrderPerRecord({ accepted }: Receiver): void {
   const latest = new Map<string, number>();
-  const seen = new Set<string>();
-  for (const { id, data } of accepted) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    assert.ok((latest.get(data.resourceId) ?? 0) < data.id, `the changes of department ${data.resourceId} in order`);
+  for (const { data } of accepted) {
+    assert.ok((latest.get(data.resourceId) ?? 0) <= data.id, `the changes of department ${data.resourceId} in order`);
     latest.set(data.resourceId, data.id);
   }
 }

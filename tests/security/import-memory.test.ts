@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { readSpreadsheet } from '../../server/spreadsheets/read.ts';
+import { ReadError } from '../../server/spreadsheets/read-error.ts';
+import { createTagLimit } from '../../server/spreadsheets/tags.ts';
 import { csv, importFile, xlsx } from '../support/import.ts';
 import { shareService } from '../support/service.ts';
 
@@ -109,6 +111,15 @@ test('a sheet with too many cells is rejected before parsing, because parsing it
   assert.ok(file.length < 200_000, 'it is small');
   const { msg } = await importFile(tenant, 'dept', 'preview', file);
   assert.match(msg, /过大/);
+});
+
+test('a cell counts once, with or without a prefix and a closing tag', () => {
+  const half = 2_500_000;
+  for (const cell of ['<x:c></x:c>', '<c></c>', '<x:c/>'] as const) {
+    const limit = createTagLimit({ withStyles: true });
+    limit(Buffer.from(cell.repeat(half)));
+    assert.throws(() => limit(Buffer.from('<c/>')), ReadError, cell);
+  }
 });
 
 /** Adds the paths of a file to a tree and prints the length of the last one. */

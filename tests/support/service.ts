@@ -193,6 +193,7 @@ export const RELAXED_TIMING: Partial<Timing> = {
   historyWaitMs: 600_000,
   webhookResponseMs: 600_000,
   feedScanMs: 600_000,
+  noticeMs: 600_000,
   feedPollMs: 50,
   webhookPollMs: 5_000,
   sealMs: 5_000,
