@@ -6,7 +6,7 @@ import { type EmbeddedServer, startEmbedded } from '../embedded/cluster.ts';
 import { isRunning, killServer } from '../embedded/find-server.ts';
 import { readLogTail } from '../embedded/run-program.ts';
 import { chooseRuntimeUser, chownTo } from '../embedded/runtime-user.ts';
-import { errorCode } from '../errors.ts';
+import { errorCode, isConnectionLost } from '../errors.ts';
 import { StartupError } from '../startup-error.ts';
 import { copyFile, syncFolders, writeFile } from './files.ts';
 import type { StoredBackup } from './manifest.ts';
@@ -174,7 +174,9 @@ async function waitUntilRecovered(server: EmbeddedServer, folder: string, option
     } catch (error) {
       options.signal.throwIfAborted();
       if (!isRunning(folder)) throw explainRecovery(readLogTail(path.join(folder, 'postgres')), options);
-      if (errorCode(error) !== '57P03') throw error; // 57P03: it is still recovering.
+      // 57P03: it is still recovering. When recovery fails, it drops connections for a moment before it exits.
+      const code = errorCode(error);
+      if (code !== '57P03' && code !== 'ENOENT' && !isConnectionLost(code)) throw error;
     }
     await setTimeout(200);
   }
