@@ -52,8 +52,9 @@ export class TokenReader {
     return token;
   }
 
-  private knownKey({ tenantId, keyId }: ApiKeyIdentity): KnownKey {
-    const id = `${tenantId} ${keyId}`;
+  /** The secrets of a key expire at different times, so each has an object of its own. */
+  private knownKey({ tenantId, keyId, secretId }: ApiKeyIdentity): KnownKey {
+    const id = `${tenantId} ${keyId} ${secretId}`;
     const known = this.knownKeys.get(id) ?? {
       limit: this.limits(tenantId, keyId),
       accepted: false,

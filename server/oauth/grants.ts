@@ -4,6 +4,7 @@ import { loadKey } from '../auth/caller.ts';
 import type { ApiKeyCredentials } from '../auth/credentials.ts';
 import { type AuthDependencies, refresh } from '../auth/login.ts';
 import type { Permission } from '../auth/permissions.ts';
+import { addressKey } from '../http/address.ts';
 import { withClientErrors } from './client.ts';
 import { OAuthError } from './errors.ts';
 import type { IssuedToken, TokenRequest } from './schema.ts';
@@ -45,9 +46,16 @@ async function issueKeyToken(
   };
 }
 
-/** Reads what the key may do at this moment. Throws if it may not be used. */
+/**
+ * Reads what the key may do at this moment. Throws if it may not be used. If it was refused before, the transaction uses the share
+ * of the client's address, as in other operations.
+ */
 const readPermissions = ({ db }: AuthDependencies, client: ApiKeyCredentials): Promise<ReadonlySet<Permission>> =>
-  withClientErrors(readInTenant(db, client.tenantId, async (tx) => (await loadKey(tx, client)).permissions));
+  withClientErrors(
+    readInTenant(db, client.tenantId, async (tx) => (await loadKey(tx, client)).permissions, {
+      anonymousAddress: client.refusalState.refused ? addressKey(client.address) : undefined,
+    }),
+  );
 
 function selectPermissions(held: ReadonlySet<Permission>, scope: string): Permission[] {
   const requested = new Set(scope.split(' '));

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyReader } from '../auth/api-keys.ts';
+import { checkRefusedKeys } from '../auth/caller.ts';
 import { requireToken } from '../auth/guard.ts';
 import { isKey } from '../auth/key-format.ts';
 import type { AuthDependencies } from '../auth/login.ts';
@@ -125,6 +126,7 @@ export async function introspectionRoutes(app: App, deps: OAuthDependencies): Pr
     if (clientId !== null && token.keyId !== clientId) throw unknownClient();
   });
   limitRequests(app, deps);
+  checkRefusedKeys(app, deps.db);
   recordKeyUses(app, deps.db);
   app.post(
     '/auth/introspect',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../../db/connect.ts';
 import { DEPTS, expectError, expectOk } from '../support/expect.ts';
-import { createKey } from '../support/oauth.ts';
+import { basic, createKey, postForm } from '../support/oauth.ts';
 import { Client, startService } from '../support/service.ts';
 import { captureQueries, type Query } from '../support/statements.ts';
 
@@ -40,6 +40,11 @@ test('a request with a disabled key is rejected before the operation sends a sta
   active.length = 0;
   queries.length = 0;
   for (const call of calls) expectError(await call(), 403, 'KEY_DISABLED');
+  const headers = basic(keyId, key);
+  const token = await postForm(service.base, '/auth/token', { grant_type: 'client_credentials' }, headers);
+  assert.equal(token.status, 401, token.text);
+  const introspection = await postForm(service.base, '/auth/introspect', { token: 'any' }, headers);
+  assert.equal(introspection.status, 401, introspection.text);
   assert.ok(!active.includes(admin.tenantId), 'the tenant does not count as active');
   const statements = queries.flatMap(({ string }) => string ?? []);
   assert.ok(!statements.some((text) => /read_departments|lock_quota_counters|insert into departments/.test(text)));
