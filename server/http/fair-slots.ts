@@ -24,11 +24,20 @@ export class FairSlots {
    * contains the tenant is full.
    */
   take(path: readonly string[]): (() => void) | undefined {
-    const names = subtreesOf(path);
+    return this.takeIn(subtreesOf(path));
+  }
+
+  /** The same for subtrees that are named by the caller, each within the one before it. */
+  takeIn(names: readonly string[]): (() => void) | undefined {
     const full = new Set(this.fullSubtrees());
     if (this.root.used >= this.limit || names.some((name) => full.has(name))) return undefined;
     this.count(names, 1);
     return () => this.count(names, -1);
+  }
+
+  /** How many slots are in use. */
+  get used(): number {
+    return this.root.used;
   }
 
   /** Whether no subtree gets another slot. */

@@ -76,12 +76,21 @@ const MAX_IN_PROGRESS = 16;
 /** The memory that imports may take is shared in portions of this many bytes. */
 const PORTION = 16_777_216;
 
+const tooMuchMemory = () =>
+  apiError('FILE_UNREADABLE', {
+    problem: {
+      zh: '导入所需的内存超出限制，请拆分文件后重试',
+      en: 'importing it takes more memory than one import may use. Split it',
+    },
+  });
+
 /** Reserves memory until the import has ended. Throws if too little is left. */
 export type ReserveMemory = (bytes: number) => void;
 
 /**
- * Lets a tenant import one file at a time; its further imports wait for a while. All tenants below one top-level tenant together
- * get no more slots and memory than a single tenant could, so that they leave some for others.
+ * Lets a tenant import one file at a time; its further imports wait for a while. A top-level tenant and all tenants below it
+ * together get at most two thirds of the slots and of the memory, and each of them at most two thirds of that, so that they leave
+ * some for others.
  */
 export function createImportLimit(maxBytes: number) {
   const perTenant = new KeyedSemaphore(1);
@@ -94,19 +103,24 @@ export function createImportLimit(maxBytes: number) {
     work: (reserveMemory: ReserveMemory) => Promise<T>,
   ): Promise<T> => {
     const { tenantId } = request.token;
-    const path = [...new Set(['000000', topLevel, tenantId])];
+    const subtrees = [topLevel, `=${tenantId}`];
     const held: (() => void)[] = [];
     const take = (from: FairSlots) => {
-      const release = from.take(path);
-      if (!release) throw apiError('TOO_BUSY');
-      held.push(release);
+      const release = from.takeIn(subtrees);
+      if (release) held.push(release);
+      return release !== undefined;
     };
+    let portions = 0;
     const reserveMemory: ReserveMemory = (bytes) => {
-      for (let reserved = 0; reserved < bytes; reserved += PORTION) take(memory);
+      for (let reserved = 0; reserved < bytes; reserved += PORTION) {
+        // If no other import takes any memory, a retry would not help.
+        if (!take(memory)) throw memory.used > portions ? apiError('TOO_BUSY') : tooMuchMemory();
+        portions++;
+      }
     };
     const run = async () => {
       try {
-        take(slots);
+        if (!take(slots)) throw apiError('TOO_BUSY');
         return await work(reserveMemory);
       } finally {
         for (const release of held) release();

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../../server/http/errors.ts';
+import { createImportLimit, type ReserveMemory } from '../../server/imports/upload.ts';
 import { csv, form, importFile } from '../support/import.ts';
 import { startService } from '../support/service.ts';
 
@@ -33,14 +36,14 @@ test('imports of many tenants below one tenant leave room for those of others', 
   for (const request of requests) request.destroy();
 });
 
-test('a file that needs more memory than other imports leave is rejected, and an import that has ended takes none', async () => {
+test('a file that needs more memory than an import may use is rejected, and an import that has ended takes none', async () => {
   const limited = await startService({}, { limits: { importBytes: 67_108_864 } });
   const tenant = await limited.createTenant();
   const fileOf = (rows: number) =>
     csv([['部门路径', '备注'], ...Array.from({ length: rows }, (_, n) => [`部门${n}`, 'x'.repeat(200_000)])]);
   const preview = async (rows: number) => (await importFile(tenant, 'dept', 'preview', fileOf(rows))).status;
   // A tenant gets 32 MB of the 64 MB. These files take 18 MB and 42 MB.
-  assert.deepEqual([await preview(30), await preview(30), await preview(70), await preview(30)], [200, 200, 503, 200]);
+  assert.deepEqual([await preview(30), await preview(30), await preview(70), await preview(30)], [200, 200, 400, 200]);
 });
 
 test('memory is reserved for the errors that short rows may have, and at most ten errors of a row are kept', async () => {
@@ -55,9 +58,33 @@ test('memory is reserved for the errors that short rows may have, and at most te
   assert.equal(code, 200);
   assert.equal(data.errors, 100 * 20);
   assert.equal(data.table[0].errors.length, 10);
-  assert.equal(
-    (await preview(15_000)).status,
-    503,
-    'these rows may take more than 32 MB, although the file has 1.5 MB',
-  );
+  const { status, msg } = await preview(15_000);
+  assert.equal(status, 400, 'these rows may take more than 32 MB, although the file has 1.8 MB');
+  assert.match(msg, /拆分文件/);
+});
+
+test('a tenant below another gets as much memory as that one; while another import takes some, a retry may succeed', async () => {
+  const PORTION = 16_777_216;
+  const limit = createImportLimit(9 * PORTION);
+  const reply = { raw: new EventEmitter(), server: { timing: { streamQueueMs: 600_000 } } } as unknown as FastifyReply;
+  const importOf = <T>(tenantId: string, topLevel: string, work: (reserveMemory: ReserveMemory) => Promise<T>) =>
+    limit({ token: { tenantId } } as FastifyRequest, reply, topLevel, work);
+  const portionsOf = (tenantId: string) =>
+    importOf(tenantId, 'top', async (reserveMemory) => {
+      for (let portions = 0; ; portions++) {
+        try {
+          reserveMemory(PORTION);
+        } catch (error) {
+          return { portions, code: (error as ApiError).code };
+        }
+      }
+    });
+  const alone = await portionsOf('top');
+  assert.deepEqual(alone, { portions: 4, code: 'FILE_UNREADABLE' });
+  assert.deepEqual(await portionsOf('child'), alone);
+  await importOf('other', 'other', async (reserveMemory) => {
+    reserveMemory(PORTION);
+    assert.equal((await portionsOf('child')).code, 'TOO_BUSY');
+  });
+  assert.deepEqual(await portionsOf('child'), alone);
 });
