@@ -40,7 +40,10 @@ export interface ConnectionTiming {
   /** Shorter than the service's own deadline, so that a blocked statement releases its connection in time. */
   statementMs: number;
   idleInTransactionMs: number;
-  /** How long a transaction that holds the lock of the tenant tree waits for each further lock: changes of other tenants wait too. */
+  /**
+   * How long a transaction that holds the lock of the tenant tree waits for each further lock. Changes of other tenants
+   * wait for it meanwhile.
+   */
   treeLockMs: number;
   /** Work that waited longer than this for a connection is not started: its caller gets TOO_BUSY. */
   waitMs: number;

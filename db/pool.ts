@@ -30,7 +30,6 @@ export interface Pool {
   activeTenants: ActiveTenants;
   /** Shares the connections among reads: of ten, they may use eight. Batched reads need so few that they are not counted. */
   reads: FairLimit;
-  /** Shares the connections among writes. */
   writes: WriteLimits;
   /** Ends all connections. Work that waits for one fails. */
   close(): Promise<void>;

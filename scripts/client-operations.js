@@ -26,7 +26,8 @@ export function simplify(document) {
       type,
       { schema: dataOf(schema) },
     ]);
-    // Keep only the first content type: the data has the same type in all of them.
+    // Keep only the first content type: JSON where the operation can also send events.
+    // Files of all formats have the same type.
     operation.responses = { [status]: { description: 'Success', content: Object.fromEntries(content.slice(0, 1)) } };
     const body = operation.requestBody;
     if (body) body.content = Object.fromEntries(Object.entries(body.content).slice(0, 1));

@@ -114,7 +114,7 @@ async function insertTenants({ database: { superuser } }: Context): Promise<stri
     prefix: shownPrefix(key),
     hash: hashKey(key).toString('hex'),
   }));
-  // Skip the ledger's triggers: these tenants are only background data.
+  // Skip the ledger's triggers: nothing reads the history of these tenants.
   await superuser`set session_replication_role = replica`;
   await superuser`
     insert into banyan.tenants (tenant_id, id, parent_id, path, tenant_name, quotas, rules, create_by)

@@ -51,7 +51,6 @@ export function removeLeftovers(dataDir: string) {
   }
 }
 
-/** How many times a removal is tried. */
 const MAX_REMOVALS = 100;
 
 /**

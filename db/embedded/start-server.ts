@@ -114,6 +114,5 @@ function sharedBuffersMB(): number {
   return Math.round(Math.min(512, Math.max(32, memory / 8)));
 }
 
-/** Runs pg_ctl, which starts and stops the server. */
 export const pgCtl = ({ runtimeUser, files, walArchive }: Cluster, args: string[]) =>
   runProgram(runtimeUser, 'pg_ctl', walArchive ? [files, walArchive] : [files], (folder) => ['-D', folder, ...args]);

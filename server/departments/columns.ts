@@ -4,7 +4,6 @@ import type { Examples } from '../spreadsheets/template.ts';
 import { STATUS_WORDS } from '../spreadsheets/words.ts';
 import type { Dept } from './schema.ts';
 
-/** A department as a sheet shows it. */
 export type DepartmentSheetRow = Dept & {
   /** Names from the top down to the parent. */
   pathNames: string[];
@@ -124,7 +123,6 @@ export const DEPARTMENT_COLUMNS: readonly Column<DepartmentSheetRow>[] = [
   },
 ];
 
-/** The example rows of the template. */
 export const DEPARTMENT_EXAMPLES: Examples = {
   zh: [
     { path: '总部', orderNum: 1, leader: '张三', phone: '13800000000', email: 'zhangsan@example.com', status: '正常' },

@@ -13,7 +13,6 @@ const MAX_TEXT = 200;
 /** How many errors the response to a rejected import lists. */
 const MAX_LISTED = 100;
 
-/** Shows what an import would do. */
 export function showPreview(plan: Plan, table: Table, language: Language): ImportPreview {
   const { outcomes, errors } = plan;
   const shown = new Set([...errors.byRow.keys()].sort((a, b) => a - b).slice(0, MAX_SHOWN));

@@ -15,7 +15,6 @@ import { planUsers } from './user-plan.ts';
 /** The initial passwords of new users, by the index of their row. They are in memory only until they are returned. */
 export type InitialPasswords = ReadonlyMap<number, { password: string; hash: string }>;
 
-/** Generates and hashes a password for each of these rows. */
 export async function createPasswords(
   rows: readonly number[],
   hash: (password: string) => Promise<string>,

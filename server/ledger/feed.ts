@@ -30,7 +30,6 @@ export interface FeedPage<Row = FeedChange> {
   positions: number[];
 }
 
-/** Which part of a feed is read. */
 export interface FeedRange {
   after: number;
   limit: number;
@@ -39,9 +38,9 @@ export interface FeedRange {
 }
 
 /**
- * Reads the changes after a position in a tenant's ledger, in the order of their commits. It writes nothing: `isBehind`
- * says that all positions have been read, but some committed changes have no position yet. Then the caller has to seal the ledger
- * and read again.
+ * Reads the changes after a position in a tenant's ledger, in the order of their positions. It writes nothing:
+ * `isBehind` says that all positions have been read, but some committed changes have no position yet. Then the caller
+ * has to seal the ledger and read again.
  */
 export async function readChanges(
   tx: Tx,
@@ -97,7 +96,6 @@ export async function lastPosition(tx: Tx, tenantId: string): Promise<number> {
   return last;
 }
 
-/** Reads changes by their ids, as the feed shows them. */
 export async function changesByIds(
   tx: Tx,
   resources: LedgerResources,

@@ -41,7 +41,6 @@ export interface LedgerResource {
   revertsWholeBatch?: boolean;
 }
 
-/** All kinds of records, by name. */
 export type LedgerResources = ReadonlyMap<Resource, LedgerResource>;
 
 export const ledgerResources = (...resources: LedgerResource[]): LedgerResources =>

@@ -73,7 +73,7 @@ export async function readSealingLag(db: Database): Promise<number> {
 export function startSealing(app: App, db: Database): void {
   /** The last ledger of the round before. The next round begins after it, so that ledgers that fail do not hold up others. */
   let last = '';
-  /** The last error of each ledger, and of all of them (''), which is logged once and not every second. */
+  /** The last error of each ledger and, under '', of a whole round: an error is logged once and not every second. */
   const failures = new Map<string, string>();
   const reportFailure = (tenantId: string, error: Error) => {
     if (failures.get(tenantId) === error.message) return;

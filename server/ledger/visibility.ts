@@ -3,7 +3,6 @@ import { pathsWithinScope } from '../access/tenant-scope.ts';
 import type { StoredRow } from '../records/record.ts';
 import type { ChangeRow } from './queries.ts';
 
-/** The reader of a ledger. */
 export interface Reader {
   /** The tenant of the administrator, or of the webhook. */
   readerTenant: string;

@@ -16,7 +16,6 @@ export interface Part extends Terms {
   anyOf?: Terms;
 }
 
-/** One word of a query. */
 export interface Word {
   /** In lower case. */
   text: string;

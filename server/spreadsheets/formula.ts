@@ -5,7 +5,10 @@
 
 /** How formulas begin. Full-width characters count too: some input methods and programs treat them alike. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
-/** A phone number or a number: without letters and operators other than minus signs, it calls nothing and refers to nothing. */
+/**
+ * A phone number or a number: behind its sign it has no letters, and no operators but minus signs, so it calls nothing
+ * and refers to nothing.
+ */
 const PLAIN_NUMBER = /^[+-][\d ().-]+$/;
 
 const isPlainNumber = (text: string): boolean => PLAIN_NUMBER.test(text) && /\d/.test(text);

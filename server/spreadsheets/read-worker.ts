@@ -8,8 +8,9 @@ import type { SheetRow } from './sheet.ts';
 import type { Report } from './write-report.ts';
 
 /**
- * The code of the worker thread that reads a file: parsing takes seconds, and a hostile file may take all of its memory. Each
- * file has its own thread, so the code for workbooks is loaded only for those: it takes longer than reading a small CSV file.
+ * The code of the worker thread that reads a file: parsing takes seconds, and a hostile file may use up the thread's
+ * memory. Each file has its own thread, so the code for workbooks is loaded only for those: it takes longer than
+ * reading a small CSV file.
  */
 
 async function read(bytes: Uint8Array): Promise<SheetRow[]> {

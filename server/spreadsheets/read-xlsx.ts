@@ -58,7 +58,8 @@ const RELATIONSHIPS = '_rels/.rels';
 
 /**
  * Hides what sheets refer to, such as drawings, comments and pivot tables: the library would unpack an image once for each place
- * in which it is shown. Only the relationships of the workbook remain, which name the sheets, the texts and the styles.
+ * in which it is shown. Only two relationship files remain: that of the package, which names the workbook, and that of
+ * the workbook, which names the sheets, the texts and the styles.
  */
 function withoutDrawings(
   file: Uint8Array,

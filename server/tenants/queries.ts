@@ -89,7 +89,7 @@ export const readPage = (
   where ${matching(tx, callerTenant, search)} ${after ? tx`and ${isAfter(tx, order, after)}` : tx``}
   order by ${order === 'id' ? tx`t.id` : tx`t.end_date, t.id`} limit ${limit} offset ${offset}`;
 
-/** Reads the names of the tenants that are within the caller's scope. */
+/** Reads the names of the given tenants, except those outside the caller's scope. */
 export const readNames = async (tx: Tx, callerTenant: string, tenantIds: readonly string[]) => {
   const rows = await tx<{ tenantId: string; tenantName: string | null }[]>`
     select t.tenant_id as "tenantId", t.tenant_name as "tenantName" from tenants t

@@ -12,7 +12,7 @@ export async function readAccounts(tx: Tx, tenantId: string): Promise<{ accountL
   return { accountLimit, count: accountLimit === -1 ? 0 : await countUsers(tx, tenantId, accountLimit) };
 }
 
-/** Throws if `added` users would exceed the limit. The transaction holds the tenant's lock, so concurrent requests wait. */
+/** Throws if `added` users would exceed the limit. Writes hold the tenant's lock, so that concurrent ones wait. */
 export async function assertWithinAccountLimit(
   tx: Tx,
   tenantId: string,

@@ -4,7 +4,6 @@ import type { Examples } from '../spreadsheets/template.ts';
 import { ROLE_WORDS, STATUS_WORDS } from '../spreadsheets/words.ts';
 import type { User } from './schema.ts';
 
-/** A user as a sheet shows it. */
 export type UserSheetRow = User & {
   /** The names of the main department's path; null: no main department. */
   deptPath: string[] | null;
@@ -136,7 +135,6 @@ export const USER_COLUMNS: readonly Column<UserSheetRow>[] = [
   },
 ];
 
-/** The example rows of the template. */
 export const USER_EXAMPLES: Examples = {
   zh: [
     {

@@ -145,7 +145,6 @@ export async function patchUser(
   await updateUser(tx, caller, { ...fields, userId, tenantId, mustChangePassword: sent }, { password });
 }
 
-/** Whether a patch leaves everything as it is. */
 function isUnchanged(before: Omit<UserPatch, 'userId'>, after: Omit<UserPatch, 'userId'>): boolean {
   const [a, b] = [before, after].map((user) => {
     const main = user.deptId == null ? null : idOf(user.deptId);

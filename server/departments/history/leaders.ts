@@ -6,7 +6,6 @@ import type { Leaders } from '../leaders.ts';
 import { storedLeader } from '../record.ts';
 import { readNamesAt, type WantedName } from './leader-queries.ts';
 
-/** Reads the names of leaders as they were at a point in time. */
 export async function readLeadersAt(
   tx: Tx,
   tenantId: string,
