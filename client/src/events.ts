@@ -7,7 +7,10 @@ export interface ServerSentEvent {
   data: string;
 }
 
-/** Parses server-sent events (HTML standard, section 9.2). An event that was cut off is dropped: it is sent again. */
+/**
+ * Parses server-sent events (HTML standard, section 9.2). An event that was cut off is dropped: a feed receives it
+ * again.
+ */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   idleMs: number,
@@ -34,7 +37,10 @@ export async function* readEvents(
   }
 }
 
-/** The service sends a comment at least every 15 seconds. A connection that is silent for much longer is dead. */
+/**
+ * Fails if nothing arrives within `idleMs`: the connection is then dead. On the stream of changes, the service sends a
+ * comment at least every 15 seconds.
+ */
 async function readWithin(reader: ReadableStreamDefaultReader<Uint8Array>, idleMs: number) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const idle = new Promise<never>((_, reject) => {

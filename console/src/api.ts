@@ -87,7 +87,7 @@ export type UsageSum = Operations['readUsage']['data'][number];
 export type UserFilter = ParamsOf<'listUsers'>;
 
 type Signal = AbortSignal | undefined;
-/** The parameters of an operation besides `id`. */
+/** The parameters of an operation besides `id` and the body. */
 type Query<Name extends keyof Operations> = Omit<ParamsOf<Name>, 'id' | 'body'>;
 interface TenantScope {
   tenantId?: string | undefined;

@@ -68,7 +68,6 @@ export function writeStorage(key: string, value: string | null, storage: Storage
   }
 }
 
-/** A store that says whether a media query matches. */
 export function createMediaQueryStore(query: string) {
   const media = window.matchMedia(query);
   const matches = createStore(media.matches);

@@ -42,7 +42,7 @@ interface CallerRights {
   tenantId: string;
   /** The tenant that the caller belongs to. */
   ownTenantId: string;
-  /** The name in `createBy`, `updateBy` and the ledger: that of the user, or the id and the name of the key. */
+  /** The name in `createBy`, `updateBy` and the ledger: that of the user or operator, or the id and name of the key. */
   userName: string;
   permissions: ReadonlySet<Permission>;
   /** Whether the caller may act in the descendants of their tenant. */

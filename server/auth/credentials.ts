@@ -19,7 +19,7 @@ export interface VerifiedToken extends SessionIdentity {
 export interface ApiKeyIdentity {
   tenantId: string;
   keyId: string;
-  /** The secret that was sent: a key has several for a while after a rotation. */
+  /** The secret that was sent or that the token was issued for: a key has several for a while after a rotation. */
   secretId: string;
   userId?: undefined;
   sessionId?: undefined;

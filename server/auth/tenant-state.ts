@@ -9,8 +9,8 @@ export const readTenantState = async (tx: Tx, tenantId: string): Promise<TenantS
 };
 
 /**
- * The top-level tenant of each tenant: its ancestor directly below 000000. Load shedding and the limit of imports use it;
- * callers never see it.
+ * The top-level tenant of each tenant: its ancestor directly below 000000, or the tenant itself. Load shedding and the
+ * limit of imports use it; callers never see it.
  */
 export const readTopLevelTenants = async (sql: Sql | Tx, tenantIds: string[]): Promise<Map<string, string>> => {
   const rows = await sql<{ tenantId: string; topLevel: string }[]>`

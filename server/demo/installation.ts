@@ -52,7 +52,7 @@ export function writeAt<T>(
     ...{ tenantId, ownTenantId: actor.tenantId, userName: actor.userName, permissions, canActInDescendants: true },
     ...{ userId: actor.userId, sessionId: '', keyId: undefined },
   };
-  // One address for each user, in a network for the office of each tenant.
+  // The address depends on the user, and its network on their tenant, as if each tenant had an office.
   const address = `10.${20 + (Number(actor.tenantId) % 200)}.3.${10 + (Number(actor.userId) % 200)}`;
   const origin = { tenantId: actor.tenantId, userId: actor.userId, address, requestId: `demo-${time.getTime()}` };
   const atTime = async (tx: Tx) => {

@@ -61,8 +61,9 @@ const QUERY_CANCELED = '57014';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Whether the caller gets `TOO_BUSY` for this error: their request waited too long for a connection, its statement ran too long
- * or waited too long for a lock, or every attempt of its transaction met a serialization failure or deadlock and was rolled back.
+ * Whether the caller gets `TOO_BUSY` for this error: their request waited too long for a connection or has no time left
+ * before its deadline, its statement ran too long or waited too long for a lock, or every attempt of its transaction
+ * met a serialization failure or deadlock and was rolled back.
  */
 export function isTooBusy(error: unknown): boolean {
   if (error instanceof ApiError) return error.code === 'TOO_BUSY';

@@ -37,7 +37,6 @@ export const conditionalReadHeaders = Type.Object({
   ),
 });
 
-/** A record with its ETag. */
 export interface Tagged<T> {
   data: T;
   etag: string;

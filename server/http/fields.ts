@@ -21,7 +21,7 @@ export const isLong = (digits: string) => /^\d{1,19}$/.test(digits) && BigInt(di
 /** Normalizes an id to digits without leading zeros, the form in which the service passes ids around. */
 export const idOf = (id: number | string): string => BigInt(id).toString();
 
-/** Converts an id for an error response: to a number, unless JSON would round it. */
+/** Converts an id for a response: to a number, unless JSON would round it. */
 export const jsonId = (id: string) => (BigInt(id) <= Number.MAX_SAFE_INTEGER ? Number(id) : id);
 export const jsonIds = (ids: readonly string[]) => ids.map(jsonId);
 

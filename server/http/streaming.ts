@@ -75,7 +75,6 @@ export async function streamResponse(reply: FastifyReply, work: () => Promise<vo
   return reply;
 }
 
-/** Returns a signal that aborts when the client disconnects. */
 export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
   const abort = () => controller.abort(apiError('BAD_REQUEST', { cause: 'aborted' }));

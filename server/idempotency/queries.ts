@@ -99,7 +99,7 @@ export const releaseKey = (tx: Tx, tenantId: string, { owner: { userId = NONE, k
     delete from idempotency_keys
     where tenant_id = ${tenantId} and user_id = ${userId} and key_id = ${keyId} and key = ${key}`.execute();
 
-/** Deletes a few expired keys. Every request with a key does so, which limits the table to about one day of keys. */
+/** Deletes a few expired keys. Every transaction that claims keys does so: the table keeps about one day of keys. */
 export const removeExpiredKeys = (tx: Tx, tenantId: string) =>
   tx`
   delete from idempotency_keys where (tenant_id, user_id, key_id, key) in (

@@ -65,7 +65,7 @@ export function ledgerRoutes(
         operationId: 'readChanges',
         summary: 'Read the change feed of a tenant',
         description:
-          'Returns the changes in a tenant, and the changes of the records and notices of its descendants, in commit order. ' +
+          'Returns the changes in a tenant, and the changes of the records and notices of its descendants, in the order of the ledger. ' +
           'Send `next` as the next `after`. `wait`: long polling.',
         querystring: FeedFilter,
         response: responses('authenticated', { data: ChangePage, errors: ['OTHER_TENANT'] }),

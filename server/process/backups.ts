@@ -24,8 +24,9 @@ const HOUR_MS = 3_600_000;
 type Print = (line: string) => void;
 
 /**
- * Takes scheduled backups of the embedded database. Only one process does so: with several workers, their parent. The
- * folder must be opened while this process is root, so call `openBackups` before it drops its privileges.
+ * Opens the folder for scheduled backups of the embedded database. The returned `start` begins to take them. Only one
+ * process does so: with several workers, their parent. The folder must be opened while this process is root, so call
+ * `openBackups` before it drops its privileges.
  */
 export function openBackups(
   server: EmbeddedServer,

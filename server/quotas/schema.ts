@@ -34,7 +34,6 @@ const numbers = {
   reserved: LongOut,
   left: Type.Integer({ minimum: -1, maximum: Number.MAX_SAFE_INTEGER, description: '-1: no limit' }),
 };
-/** The numbers of a quota of one tenant. */
 export const QuotaNumbers = Type.Object(numbers, { 'x-component': 'QuotaNumbers' });
 export type QuotaNumbers = Static<typeof QuotaNumbers>;
 

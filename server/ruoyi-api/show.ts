@@ -8,7 +8,10 @@ import type { ListedTenant } from '../tenants/schema.ts';
 import type { User } from '../users/schema.ts';
 import { roleIdsOf, showRoles } from './fixed.ts';
 
-/** Maps our records to RuoYi's. What Banyan does not store is null. Ids of departments and users are at most 2^53-1. */
+/**
+ * Maps our records to RuoYi's. What Banyan does not store is null or empty, and the sex of users is `2` (unknown). Ids
+ * of departments and users are at most 2^53-1.
+ */
 
 export const showDept = (dept: Dept, parentName: string | null = null) => ({
   deptId: dept.deptId,

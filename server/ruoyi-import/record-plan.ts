@@ -67,7 +67,6 @@ export interface PlanOptions {
   takenNames: ReadonlySet<string>;
 }
 
-/** Plans the departments and users of one tenant. */
 export function planRecords(
   { code, departments, users }: TenantRows,
   options: PlanOptions,

@@ -97,7 +97,7 @@ export const Delivery = Type.Object(
     nextTry: orNull(
       Type.String({
         ...Timestamp,
-        description: 'null: delivered, failed, or behind an earlier one of the same record',
+        description: 'null: delivered, failed, or behind another one of the same record',
       }),
     ),
     lastTime: orNull(Type.String({ ...Timestamp, description: 'Time of the last attempt' })),

@@ -6,8 +6,8 @@ import { type Client, startService } from '../support/service.ts';
 /** Feeds whose next change comes after a long run of changes that are skipped or no longer stored. */
 
 /**
- * Longer than two pages: with `feedScanMs` 0, a page skips at most 10,000 positions of the feed of one tenant, and as many
- * changes of a subtree as its limit.
+ * Longer than two pages: with `feedScanMs` 0, a page skips at most 10,000 positions in the feed of one tenant, and at
+ * most `limit` changes in the feed of a subtree.
  */
 const OWN_FEED_GAP = 25_000;
 const SUBTREE_GAP = 3_500;

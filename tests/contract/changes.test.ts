@@ -232,7 +232,6 @@ test('the error about a day that does not exist names its parameter', async () =
 test('long polling returns the next change, or an empty page when the wait is over', async () => {
   const admin = await service.createTenant();
   let { next } = await readChanges(admin);
-  /** Polls, and measures for how long. */
   const poll = async (seconds: number) => {
     const startedAt = performance.now();
     const { data } = await admin.get(`${CHANGES}?after=${next}&wait=${seconds}`);

@@ -11,7 +11,6 @@ const neighbour = await service.createTenant();
 
 const ancestorsOf = async (id: string | number) => (await readDept(admin, id)).ancestors;
 
-/** Creates a chain of departments, each below the one before. */
 async function createChain(length: number, parentId: string | number = 0): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < length) ids.push(await admin.createDepartment({ parentId: ids.at(-1) ?? parentId }));

@@ -113,7 +113,6 @@ const TSCONFIG = {
   files: ['program.ts'],
 };
 
-/** Runs a program with Node.js and returns what it printed. */
 const run = async (...args: string[]): Promise<string> => {
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder }).catch((error) => {
     throw new Error(`${error.stdout}${error.stderr}`);

@@ -391,7 +391,7 @@ test('an import with progress does not exceed the listener limit of its response
     if (name === 'MaxListenersExceededWarning') warnings.push(String(stack));
   };
   process.on('warning', onWarning);
-  // Node's limit is 10. A process that handles its shutdown adds another listener.
+  // Node's limit is 10, but a real process adds one listener of its own, for its shutdown.
   service.app.server.once('request', (_, response) => response.setMaxListeners(9));
   const file = csv([['部门路径'], ['总部']]);
   const { text } = await importFile(tenant, 'dept', 'apply', file, { headers: { accept: 'text/event-stream' } });

@@ -14,7 +14,6 @@ const expectTooDeep = (response: ApiResponse, setting = 'BANYAN_DEPARTMENT_LEVEL
 const move = (client: Client, deptId: string, parentId: string | number) => client.put(DEPTS, { deptId, parentId });
 const latestChange = async (client: Client) => (await client.get(`${CHANGES}/list?limit=1`)).data.rows[0].id;
 
-/** Creates departments, each below the one before. */
 async function createChain(admin: Client, count: number, parentId = '0'): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n++) ids.push(await admin.createDepartment({ parentId: ids.at(-1) ?? parentId }));
@@ -48,7 +47,7 @@ test('a move is checked against the actual depth of the moved subtree, even afte
   const home = await createChain(admin, 2);
   const [subtree = '', below = ''] = await createChain(admin, 2);
   const leaf = await admin.createDepartment();
-  // Every move down adds to the stored upper bound of the tree's depth, and no move up lowers it: the bound exceeds the depth.
+  // Each move down stores an upper bound of the new depth, and no move up lowers it. So the bound exceeds the depth.
   for (let n = 0; n < 6; n++) {
     expectOk(await move(admin, leaf, home[1] as string));
     expectOk(await move(admin, leaf, '0'));

@@ -249,8 +249,8 @@ const bulk = command(
     }));
     const body = { ...(parent ? { parentId: Number(deptOf(state, home, parent)) } : {}), departments };
     // The documentation does not say whether the error of invalid references is stored under an Idempotency-Key.
-    const isValid = entries.every(({ above }, at) => above === undefined || above < at);
-    return { caller, method: 'POST', path: `${DEPT}/bulk`, query: {}, body, key: isValid ? key : undefined };
+    const isCertainlyValid = entries.every(({ above }, at) => above === undefined || above < at);
+    return { caller, method: 'POST', path: `${DEPT}/bulk`, query: {}, body, key: isCertainlyValid ? key : undefined };
   },
 );
 

@@ -18,7 +18,7 @@ test('a stale lock file with the pid of another process does not prevent a start
     fs.writeFileSync(lockFile, pid ? `${lines.join('\n')}\n` : '');
     fs.utimesSync(lockFile, 1700000000, 1700000000);
   };
-  // After a crash of the machine the pid belongs to this process or to another PostgreSQL. Or the lock file is still empty.
+  // After a crash of the machine, the pid may belong to this process or another PostgreSQL, or the file may be empty.
   for (const pid of [process.pid, postgresOf(other).pid, ''] as const) {
     write(pid);
     const server = await startEmbedded(dataDir, () => {});

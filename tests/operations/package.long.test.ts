@@ -17,7 +17,6 @@ import { newDataFolder, project, Run } from '../support/process.ts';
 const folder = path.dirname(newDataFolder(os.tmpdir()));
 const environment = { PATH: process.env.PATH ?? '', HOME: folder, npm_config_update_notifier: 'false', PORT: '0' };
 
-/** Runs a program in the folder and returns what it printed. */
 async function run(program: string, args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, args, { cwd: folder, env: environment }).catch((error) => {
     throw new Error(`${program} ${args.join(' ')}: ${error.stdout}${error.stderr}`);

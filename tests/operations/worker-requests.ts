@@ -6,8 +6,6 @@ import type { Run } from '../support/process.ts';
 import type { Client } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
-/** Requests to a service with several workers. */
-
 export const DEPTS = '/system/dept-api';
 export const TWO_WORKERS = { BANYAN_WORKERS: '2', BANYAN_LOG_LEVEL: 'info' };
 
@@ -20,7 +18,7 @@ export const answeringPids = (run: Run) => {
   return new Set(lines.map((line) => JSON.parse(line).pid as number));
 };
 
-/** Sends each request over a new connection, so that all workers get some. */
+/** Returns a function that sends each request over a new connection, so that all workers get some. */
 export const callOverNewConnections = ({ base, token }: Client) => {
   const agent = new http.Agent({ keepAlive: false });
   const call = (method: string, path: string, body?: unknown) =>

@@ -74,7 +74,6 @@ export async function testCrossTenantAccess(service: Service): Promise<void> {
     child: await service.createTenant({}, admin),
     member: await service.createMember(admin),
     anonymous: service.anonymous,
-    // A token of the administrator that expired a second ago.
     expired: new Client(service.base, await signToken(service, String(admin.token), { claims: { exp: now() - 1 } })),
     // A token of a member with the id of the administrator in it.
     tampered: await service

@@ -18,8 +18,9 @@ import {
 } from './foreign-ids.ts';
 
 /**
- * Calls every operation with ids of the caller, of other tenants, unknown ids and deleted ones. The response to an id of
- * another tenant must equal that to an unknown id byte for byte, including the headers and their order.
+ * Calls operations that take an id, with ids of the caller and of other tenants, unknown ids and deleted ones. The
+ * response to an id of another tenant must equal that to an unknown id byte for byte, including the headers and
+ * their order.
  */
 
 const service = await startService();

@@ -73,7 +73,7 @@ for (const column of [
   for (const { id } of rows) foreign.add(id);
 }
 
-/** Sealing and ordering run in the background. */
+/** These tables hold the state of sealing and ordering. A write to a record is visible in the other tables. */
 const BACKGROUND = ['unsealed_changes', 'seals', 'seal_heads', 'unordered_changes', 'change_positions'];
 
 /** A digest of all rows of B and of tenants below it. */

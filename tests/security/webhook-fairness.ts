@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import type { Receiver } from '../support/receiver.ts';
 import type { Client } from '../support/service.ts';
 
-/** Helpers for tests of fairness between webhooks. */
-
 export const environment = { BANYAN_WEBHOOK_NETWORKS: 'loopback' };
 
 /** Registers webhooks of a tenant for changes of departments. */

@@ -25,14 +25,11 @@ export async function installClient() {
     folder,
     /** The folder of the installed package. */
     installed: path.join(folder, 'node_modules/@banyan/client'),
-    /** Runs a program in the project and returns what it printed. */
     run,
-    /** Writes a file of the project. */
     write,
   };
 }
 
-/** Runs a program in a folder and returns what it printed. */
 export async function runIn(
   cwd: string,
   program: string,

@@ -90,7 +90,7 @@ export async function startPatroni() {
   };
   const processes = () =>
     spawnSync('ps', ['-u', 'postgres', '-o', 'pid=,pgid=,args='], { encoding: 'utf8' }).stdout.split('\n');
-  /** Returns the processes whose working folder or command line is below a folder. */
+  /** Returns the processes that work in a folder or below it, or that name it on their command line. */
   const processesBelow = (below: string) =>
     processes().flatMap((line) => {
       const pid = Number.parseInt(line, 10);

@@ -339,7 +339,7 @@ async function listen(app: App): Promise<string> {
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-/** Runs a transaction as the tables' owner within one tenant. */
+/** Runs a transaction within one tenant. Without a tenant, not even the tables' owner can write rows of tenants. */
 export const asTenant = <T>(sql: Sql, tenantId: string, work: (tx: Tx) => Promise<T>) =>
   sql.begin(async (tx) => {
     await tx`select set_config('banyan.tenant', ${tenantId}, true)`;

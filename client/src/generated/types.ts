@@ -709,7 +709,7 @@ export type AuditEntry = Change & {
    */
   byTenantId: string | null;
   /**
-   * Address of the client; null for a user of an ancestor tenant
+   * Address of the client; null: unknown, or outside the reader’s scope
    */
   address: string | null;
   batch: Id;
@@ -1085,7 +1085,7 @@ export type WebhookDelivery = {
    */
   time: string;
   /**
-   * null: delivered, failed, or behind an earlier one of the same record
+   * null: delivered, failed, or behind another one of the same record
    */
   nextTry: string | null;
   /**

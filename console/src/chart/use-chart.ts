@@ -43,7 +43,6 @@ export function useChart(root: string, levels: number | undefined, day: string |
         signal,
       );
     },
-    // Show the previous chart until the next one is loaded.
     placeholderData: keepPreviousData,
     // Refetch when the screen is opened, but not each time the window gets the focus.
     staleTime: 0,

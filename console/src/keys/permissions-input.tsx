@@ -6,7 +6,7 @@ import { permissionHintTexts } from './texts.ts';
 
 type GroupName = 'organization' | 'tenants' | 'quotas' | 'files' | 'changes' | 'other';
 
-/** The permissions that operations require, in the order of the form. */
+/** The permissions that a key can have, in the order of the form. */
 const GROUPS: readonly { name: GroupName; permissions: readonly Permission[] }[] = [
   { name: 'organization', permissions: ['dept:read', 'dept:write', 'user:read', 'user:write'] },
   { name: 'tenants', permissions: ['tenant:read', 'tenant:write'] },
@@ -23,7 +23,7 @@ interface Props {
 }
 
 export function PermissionsInput({ value = [], onChange, id }: Props) {
-  // Permissions that were granted through the API must not get lost when the form is saved.
+  // A permission that is in no group must not get lost when the form is saved.
   const further = value.filter((each) => !GROUPS.some(({ permissions }) => permissions.includes(each)));
   const groups = further.length > 0 ? [...GROUPS, { name: 'other' as const, permissions: further }] : GROUPS;
   const toggle = (permission: Permission, isSelected: boolean) => {

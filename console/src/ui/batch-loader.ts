@@ -1,4 +1,4 @@
-/** The service reads this many records in one request. */
+/** The service reads at most this many records in one request. */
 const MAX_IDS = 500;
 
 interface Batch<Row> {

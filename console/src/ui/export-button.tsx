@@ -23,7 +23,6 @@ export function useExport(exportFile: ExportFile) {
   return { items, isPending };
 }
 
-/** Exports what a list shows in the format that the user chooses. */
 export function ExportButton({ exportFile }: { exportFile: ExportFile }) {
   const t = useTexts(uiTexts);
   const { items, isPending } = useExport(exportFile);

@@ -45,7 +45,7 @@ export const recordTexts = defineTexts({
   },
 });
 
-/** The labels of a record's fields in the audit log, in the order and with the names of its form. */
+/** The labels of a record's fields in the audit log, in the order of its rows. Most are the labels of the form. */
 export function useFieldLabels(resource: AuditEntry['resource']): Record<string, string> {
   const t = useTexts(recordTexts);
   const d = useTexts(departmentsTexts);

@@ -2,7 +2,6 @@ import { useTexts } from '../language.ts';
 import { leaveTexts } from './leave-texts.ts';
 import { useDialogs } from './use-dialogs.ts';
 
-/** Asks before the input of a form is discarded. */
 export function useConfirmDiscard(): (onDiscard: () => void) => void {
   const t = useTexts(leaveTexts);
   const dialogs = useDialogs();

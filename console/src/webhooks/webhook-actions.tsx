@@ -22,7 +22,6 @@ interface Props {
   compact?: boolean;
 }
 
-/** The menu of actions for a webhook. */
 export function WebhookActions({ webhook, compact = false }: Props) {
   const t = useTexts(webhooksTexts);
   const navigate = useNavigate();

@@ -9,8 +9,8 @@ import { userCalls } from './users.ts';
 import { webhookAndKeyCalls } from './webhooks-and-keys.ts';
 
 /**
- * Calls of every operation. Deletions come last, because the administrator of the tenant really performs each operation after
- * the others have tried it.
+ * Calls of every operation that has no test of its own. Deletions come last, because the administrator of the tenant
+ * really performs each operation after the others have tried it.
  */
 export const table: Row[] = [
   ...quotaCalls,

@@ -41,7 +41,7 @@ export function flattenTree(
     if (state === 'error')
       childRows.push({ key: `f${parentId}`, level, parentId, kind: 'error', error: childList.error });
     else if (next !== null)
-      // Pinned departments follow this row, so it is loaded on click only: the user may just scroll past it.
+      // If pinned departments follow this row, it is loaded on click only: the user may just scroll past it.
       childRows.push({ key: `m${parentId}`, level, parentId, kind: 'more', autoLoad: pinned.length === 0 });
     else if (state === 'loading' && rows.length === 0)
       childRows.push({ key: `l${parentId}`, level, parentId, kind: 'loading' });

@@ -94,7 +94,7 @@ function ActionForm({ action, open, target, run, onClose }: ActionFormProps) {
   const showUndo = useUndo();
   const { kind, users, department } = action;
   const isSingle = users.length === 1;
-  // A generated password is known to the administrator, so its user must replace it.
+  // The user must replace a generated password at the next login. One that the administrator typed in may stay.
   const generatedPassword = useRef('');
   const start = async ({ deptId = department?.deptId, asMain = false, joining = users, password }: ActionValues) => {
     const endRecording = recordWrites();

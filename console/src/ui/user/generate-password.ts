@@ -2,7 +2,10 @@
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const LENGTH = 16;
 
-/** About 93 bits of entropy. Bytes above the largest multiple of the alphabet are rejected to avoid modulo bias. */
+/**
+ * About 93 bits of entropy. Bytes that are not below the largest multiple of the alphabet's length are rejected,
+ * to avoid modulo bias.
+ */
 export function generatePassword(): string {
   const limit = 256 - (256 % ALPHABET.length);
   let password = '';

@@ -9,7 +9,6 @@ interface Props {
   id?: string;
   value?: string;
   onChange?: (password: string) => void;
-  /** Called with each generated password. */
   onGenerate: (password: string) => void;
   /** For a field that starts with a generated password. */
   startsVisible?: boolean;

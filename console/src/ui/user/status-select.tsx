@@ -13,7 +13,6 @@ interface Props {
   className: string;
 }
 
-/** Filters a list of users by their status. */
 export function StatusSelect({ value, onChange, className }: Props) {
   const t = useTexts(userTexts);
   return (
