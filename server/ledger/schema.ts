@@ -200,7 +200,7 @@ const audited = Type.Object({
         'Tenant of that caller: the same or an ancestor; null: no longer visible, the service or the operator',
     }),
   ),
-  address: orNull(Type.String({ description: 'Address of the client; null: unknown, or outside the reader’s scope' })),
+  address: orNull(Type.String({ description: 'Address of the client; null: unknown or hidden' })),
   batch: LongOut,
   counts: Type.Optional(
     Type.Array(Type.Object({ resource: change.resource, action: Type.String(), count: Type.Integer() }), {

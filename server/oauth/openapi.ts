@@ -11,7 +11,7 @@ const descriptions = {
   400: 'The request is invalid; `error` says why',
   401: '`invalid_client` or `invalid_token`',
   403: '`insufficient_scope`',
-  default: 'The body is too large, or too many requests, overload or a failure',
+  default: 'Too large a body, too many requests, overload or a failure',
 } as const;
 
 /** The responses of an operation whose format an OAuth standard defines. */

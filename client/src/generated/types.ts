@@ -709,7 +709,7 @@ export type AuditEntry = Change & {
    */
   byTenantId: string | null;
   /**
-   * Address of the client; null: unknown, or outside the reader’s scope
+   * Address of the client; null: unknown or hidden
    */
   address: string | null;
   batch: Id;
