@@ -14,7 +14,6 @@ await avoidMidnight();
 const fixture = await startConsole({}, { timing: { noticeMs: 20 } });
 const { service } = fixture;
 
-/** Records the URLs of a page's requests that contain a text. */
 function recordRequests(page: Page, text: string): string[] {
   const urls: string[] = [];
   page.on('request', (request) => {

@@ -47,7 +47,7 @@ test('the audit log can be filtered and shows the changed fields of an entry', a
   // The row itself says what changed.
   const renamed = list.getByRole('listitem').filter({ hasText: '部门名称 研发部 → 研究院' });
   await renamed.getByText('负责人 兰 → 竹').waitFor();
-  // The department moved: its parents are named.
+  // The row of the department that was moved names both parents.
   await list.getByRole('listitem').filter({ hasText: '上级部门 市场部 → 研究院' }).waitFor();
   await list.getByRole('combobox', { name: '操作人' }).fill('nobody');
   await list.getByText('没有符合条件的变更').waitFor();

@@ -69,7 +69,7 @@ test('a department with children is not deleted unless the user confirms that th
   assert.equal(await branch.isDisabled(), true);
   await dialog.getByText('我确认删除这 2 个部门').click();
   await branch.click();
-  // A department of the branch has a user, who must be moved first as well.
+  // A department of the branch has a user, so the dialog first asks what to do with them.
   await dialog.getByText('该部门及其下级有 1 名用户，请选择如何处理。').waitFor();
   const target = dialog.getByRole('combobox', { name: '移动到部门' });
   await target.click();

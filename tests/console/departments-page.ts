@@ -20,7 +20,6 @@ export async function selectInTree(page: Page, field: Locator, name: string): Pr
 
 export const credentialsOf = ({ tenantId }: Client) => ({ tenantId, username: 'boss' });
 
-/** Gives the administrator of a tenant a name. */
 export async function nameBoss(admin: Client, nickName: string): Promise<void> {
   const { data } = await admin.get('/system/user-api/list?userName=boss');
   const response = await admin.patch(`/system/user-api/${data.rows[0].userId}`, { nickName });
@@ -78,7 +77,6 @@ export async function dragAndDrop(page: Page, from: Locator, to: Locator, positi
   await page.mouse.up();
 }
 
-/** Polls until the value that `read` returns matches, and returns it. */
 export async function waitForValue<T>(read: () => Promise<T>, matches: (value: T) => boolean): Promise<T> {
   let value: T | undefined;
   await waitFor('the page shows the expected value', async () => {
@@ -90,7 +88,6 @@ export async function waitForValue<T>(read: () => Promise<T>, matches: (value: T
   return value as T;
 }
 
-/** Waits until the tree shows exactly these rows. */
 export const expectOutline = (page: Page, lines: string[]) =>
   waitForValue(
     () => outline(page),

@@ -124,7 +124,7 @@ test('importing another file asks for confirmation until the initial passwords a
   await dropZone.waitFor();
   await question.waitFor({ state: 'hidden' });
 
-  // The users of an import that was undone have no passwords.
+  // The users of an import that was undone are deleted, so no password can be lost.
   await importUser('zhaoliu');
   await page.getByRole('button', { name: '撤销导入' }).click();
   await page.getByText('已为 1 名新用户生成初始密码').waitFor({ state: 'detached' });

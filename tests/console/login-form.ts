@@ -4,7 +4,6 @@ import { PASSWORD } from '../support/service.ts';
 
 /** Helpers for the login form and the account menu. */
 
-/** Fills in the login form that the page shows. */
 export async function fillLogin(
   page: Page,
   { tenantId = '000000', username = 'admin', password = PASSWORD }: Credentials = {},
@@ -14,7 +13,6 @@ export async function fillLogin(
   await page.getByLabel(/^(密码|Password)$/).fill(password);
 }
 
-/** Logs in with the login form that the page shows. */
 export async function submitLogin(page: Page, credentials: Credentials = {}): Promise<void> {
   await fillLogin(page, credentials);
   await page.getByRole('button', { name: /^(登录|Log in)$/ }).click();

@@ -28,7 +28,7 @@ test('the screens that no menu lists are found by their names', async () => {
     await dialog(page).getByRole('option', { name }).click();
     await page.waitForURL(`**${path}*`);
   }
-  // The menu marks the screen that these belong to.
+  // For the last of these screens, the menu marks the audit log.
   await page.getByRole('navigation', { name: '主菜单' }).locator('a.active', { hasText: '变更记录' }).waitFor();
 });
 

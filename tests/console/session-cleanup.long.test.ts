@@ -16,7 +16,6 @@ const createAdministrator = (userName: string) => root.createUser({ userName, ro
 const countDrafts = (page: Page) =>
   page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('banyan.draft')).length");
 
-/** Logs out in the other tab and waits until this one shows the login. */
 async function logOutInOtherTab() {
   await logOut(other);
   await page.getByRole('heading', { name: '登录榕树' }).waitFor();

@@ -39,7 +39,6 @@ async function switchUser(tenantId: string) {
   await page.getByText('用户名额').waitFor();
 }
 
-/** Records the writes that this page sends from now on. */
 function recordWrites(): string[] {
   const writes: string[] = [];
   page.on('request', (request) => {
@@ -81,7 +80,7 @@ for (const { outcome, respond } of outcomes.slice(0, scale(1, 3)))
     const reloaded = page.waitForRequest('**/system/overview-api');
     const failed = outcome === 'lost' && page.waitForEvent('requestfailed');
     release();
-    // The console retries the write when the browser reports that it is online.
+    // This event ends the wait before the lost write is retried. It must not be retried as the next user.
     if (await failed) await page.evaluate("dispatchEvent(new Event('online'))");
     await reloaded;
     await waitUntilSettled(page);

@@ -18,7 +18,6 @@ const { root } = fixture.service;
 const createTenant = (body: Record<string, unknown>) => root.create('/system/tenant-api', body);
 const readTenant = async (id: string) => (await root.get(`/system/tenant-api/${id}`)).data;
 
-/** Expands or collapses an optional section of the form. */
 const toggleSection = (page: Page, name: string) => page.locator('summary', { hasText: name }).click();
 const heading = (page: Page, level: number, name: string) => page.getByRole('heading', { level, name, exact: true });
 

@@ -13,7 +13,6 @@ const ROUNDS = scale(2, 50);
 let count = 0;
 const userName = () => `user${++count}`;
 
-/** Expects that one request succeeded and the others lost. */
 function expectOneWinner(results: string[]): void {
   const expected = ['done', ...results.slice(1).map(() => 'EXTERNAL_ID_TAKEN')];
   assert.deepEqual(

@@ -156,7 +156,7 @@ test('two nodes warn once 30 days, 7 days and 1 day before the end of service, a
     }
     await waitForNotices(admin, expected);
   };
-  // Midnight of the configured time zone begins the day.
+  // The day begins at midnight in the configured time zone.
   await expectAt('2030-05-30T16:00:00Z', '2030-06-30 30');
   await expectAt('2030-06-15T00:00:00Z');
   await expectAt('2030-06-24T00:00:00Z', '2030-06-30 7');

@@ -37,7 +37,7 @@ async function sendBehindLock<T>(of: Client, count: number, send: (n: number) =>
     await waitFor('the first transaction waits for the counter', () => countLockWaits(tx));
     sent = [...blocked, ...Array.from({ length: count - 2 }, (_, n) => send(n + 2))];
     await waitFor('all requests have arrived', () => arrived >= count);
-    // A later request was answered: the callers of all these are verified by now.
+    // This later request has been answered, so the tokens of all the others are verified by now.
     await read(of, QUOTAS);
   });
   service.app.server.off('request', onRequest);
