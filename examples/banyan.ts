@@ -36,7 +36,9 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   if (method !== 'GET') headers['idempotency-key'] = randomUUID();
   const request = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
   for (let attempt = 1; ; attempt++) {
-    const response = await fetch(new URL(path, required('BANYAN_URL')), request).catch((error: Error) => error);
+    const response = await fetch(`${required('BANYAN_URL').replace(/\/$/, '')}${path}`, request).catch(
+      (error: Error) => error,
+    );
     const isLast = attempt === MAX_ATTEMPTS;
     if (response instanceof Error) {
       if (isLast) throw response;

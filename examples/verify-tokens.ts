@@ -9,7 +9,7 @@ import { required } from './banyan.ts';
 
 const issuer = required('BANYAN_ISSUER');
 // jose loads the keys at the first token, caches them, and loads them again when a token names a key that it does not know.
-const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
+const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`));
 
 const server = createServer(async (request, response) => {
   const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';

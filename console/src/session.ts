@@ -1,6 +1,6 @@
 import type { LogInData, Me, ParamsOf } from '../../client/src/main.ts';
 import { ApiError, clientWithToken } from './http.ts';
-import { createStore, readStorage, useStore, writeStorage } from './store.ts';
+import { createStore, readStorage, storedKeys, useStore, writeStorage } from './store.ts';
 
 /**
  * The session of the current user. The access token is kept in memory only; the refresh token is in an HttpOnly cookie.
@@ -29,7 +29,7 @@ let accessToken: string | undefined;
 let loginWaiters: { resolve(): void; reject(error: unknown): void }[] = [];
 /** Incremented on every logout, so that a response of an earlier session cannot start a new one. */
 let logoutCount = 0;
-let previousUser = readStorage('banyan.user', sessionStorage);
+let previousUser = readStorage('banyan.user', 'sessionStorage');
 let userChanged = false;
 
 const anonymous = clientWithToken(undefined);
@@ -168,7 +168,7 @@ function rememberUser(me: Me): void {
   const user = userKey(me);
   userChanged = previousUser !== null && previousUser !== user;
   previousUser = user;
-  writeStorage('banyan.user', user, sessionStorage);
+  writeStorage('banyan.user', user, 'sessionStorage');
 }
 
 /** Whether another user was logged in to this tab before. The current URL then comes from that user. */
@@ -228,8 +228,8 @@ function endSession(): void {
   const waiters = loginWaiters;
   loginWaiters = [];
   for (const { reject } of waiters) reject(sessionEndedError());
-  for (const key of Object.keys(sessionStorage))
-    if (key.startsWith(DRAFT_PREFIX)) writeStorage(key, null, sessionStorage);
+  for (const key of storedKeys('sessionStorage'))
+    if (key.startsWith(DRAFT_PREFIX)) writeStorage(key, null, 'sessionStorage');
 }
 
 const sessionEndedError = () => new ApiError(401, 'SESSION_ENDED', '', {});

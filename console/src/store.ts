@@ -50,19 +50,30 @@ export function createPersistedStore<T extends string>(
   };
 }
 
-export function readStorage(key: string, storage: Storage = localStorage): string | null {
+/** Reading the property `localStorage` or `sessionStorage` fails already if the browser forbids storage. */
+type StorageName = 'localStorage' | 'sessionStorage';
+
+export function readStorage(key: string, storage: StorageName = 'localStorage'): string | null {
   try {
-    return storage.getItem(key);
+    return window[storage].getItem(key);
   } catch {
     return null;
   }
 }
 
-/** Saves a value; null removes it. */
-export function writeStorage(key: string, value: string | null, storage: Storage = localStorage): void {
+export function storedKeys(storage: StorageName): string[] {
   try {
-    if (value === null) storage.removeItem(key);
-    else storage.setItem(key, value);
+    return Object.keys(window[storage]);
+  } catch {
+    return [];
+  }
+}
+
+/** Saves a value; null removes it. */
+export function writeStorage(key: string, value: string | null, storage: StorageName = 'localStorage'): void {
+  try {
+    if (value === null) window[storage].removeItem(key);
+    else window[storage].setItem(key, value);
   } catch {
     // The storage is full or forbidden. The value is not essential, so losing it is acceptable.
   }

@@ -62,6 +62,27 @@ test(`a tree of ${COUNT} departments opens, scrolls and can be searched with few
   expectNoCspViolations(page);
 });
 
+test('PageDown moves by the visible rows, and ArrowLeft leaves a top-level department where it is', async () => {
+  const page = await fixture.logIn(credentialsOf(admin), '/departments');
+  await row(page, '部门 1').locator('[data-act=toggle]').click();
+  await waitForValue(
+    () => tree(page).locator('[aria-level="2"]').count(),
+    (count) => count > 20,
+  );
+  await tree(page).focus();
+  const activeRow = () =>
+    page.evaluate<number>(`(() => {
+      const tree = document.querySelector('[role=tree]');
+      return document.getElementById(tree.getAttribute('aria-activedescendant')).offsetTop / 36;
+    })()`);
+  for (const key of ['Home', 'ArrowDown', 'ArrowDown', 'ArrowLeft']) await page.keyboard.press(key);
+  await waitForValue(activeRow, (index) => index === 2);
+  const visible = await page.evaluate<number>("Math.floor(document.querySelector('[role=tree]').clientHeight / 36)");
+  assert.ok(visible > 5, `${visible}`);
+  for (const key of ['Home', 'PageDown']) await page.keyboard.press(key);
+  await waitForValue(activeRow, (index) => index === visible);
+});
+
 test(`a link to one of ${COUNT} departments opens it in the tree`, async () => {
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${FIRST + LINKED}`);
   await page.getByRole('article', { name: `部门 ${LINKED}` }).waitFor();

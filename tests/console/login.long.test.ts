@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expectAccessibleInLongRun, logIn, logInByForm, open, startConsole } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
-import { fillLogin } from './login-form.ts';
+import { fillLogin, logOut } from './login-form.ts';
 
 const fixture = await startConsole();
 
@@ -80,4 +80,29 @@ test('a user whose password an administrator has set must change it before the c
   await page.locator('.frame h1').waitFor();
   assert.match(page.url(), /\/departments/);
   await page.close();
+});
+
+test('the console works in a browser that forbids storage', async () => {
+  const page = await fixture.newPage();
+  await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
+    Object.defineProperty(window, name, { get() { throw new DOMException('forbidden', 'SecurityError'); } });`);
+  await logInByForm(page, {}, '/home');
+  await page
+    .getByRole('button', { name: 'English' })
+    .or(page.getByRole('button', { name: '用户：admin' }))
+    .first()
+    .waitFor();
+  await logOut(page);
+});
+
+test('the details of a failed login name the reason in the language of the reader', async () => {
+  const admin = await fixture.service.createTenant();
+  const data = { tenantId: admin.tenantId, username: 'boss', password: 'a wrong password' };
+  assert.equal((await fixture.service.anonymous.post('/auth/login', data)).status, 401);
+  const page = await fixture.newPage();
+  await logIn(page, { tenantId: admin.tenantId, username: 'boss' }, '/changes');
+  const list = page.getByRole('region', { name: '变更', exact: true });
+  const failure = list.getByRole('listitem').filter({ hasText: '登录失败' });
+  await failure.getByRole('button', { name: /^详情/ }).click();
+  await failure.getByText('用户名或密码错误').waitFor();
 });

@@ -101,7 +101,9 @@ test('a service that gave up its privileges restarts PostgreSQL after a crash, a
 });
 
 test('a service that was started as root in a folder that others cannot enter says so, and keeps running as root', {
-  skip: isRoot ? closedFolder === undefined && 'other users can enter all folders above Node.js and the project' : 'it needs root',
+  skip: isRoot
+    ? closedFolder === undefined && 'other users can enter all folders above Node.js and the project'
+    : 'it needs root',
 }, async () => {
   const run = startWithoutDeadlines(newDataFolder());
   const admin = await run.admin();

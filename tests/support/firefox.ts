@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { type Browser, firefox } from 'playwright-core';
 
@@ -50,7 +50,8 @@ export function requireFirefox(): string {
   const installed = findFirefox();
   if (installed) return installed;
   if (process.getuid?.() === 0 && fs.existsSync('/usr/bin/apt-get'))
-    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'firefox-esr'], {
+    // Without a network this fails, and the error below says what to run.
+    spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'firefox-esr'], {
       stdio: ['ignore', 2, 2],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     });

@@ -79,7 +79,7 @@ function DiffLists({ diff, from, to }: { diff: Diff; from: string; to: string | 
   if (departments.isPending || users.isPending) return <Loading />;
   const failed = [departments, users].find(({ error }) => error);
   if (failed?.error) return <LoadError error={failed.error} onRetry={failed.refetch} />;
-  if (!hasDepartments && people.length === 0) return <Empty text={t.noChanges} />;
+  if (!hasDepartments && people.length === 0 && !users.truncated) return <Empty text={t.noChanges} />;
   return (
     <OperatorsContext value={operatorsOf(departments.rows)}>
       <Created rows={diff.created} />

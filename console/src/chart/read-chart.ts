@@ -43,6 +43,13 @@ export async function readChart(request: ChartRequest, signal?: AbortSignal): Pr
     const shouldExpand = ({ id, kind, hasChildren }: Card) =>
       hasChildren && (kind === 'tenant' || (request.previous?.cards.get(id)?.open ?? depth < request.levels));
     const toExpand = level.filter(shouldExpand);
+    // Cards that the limit has kept closed stay so, like those that the user has closed.
+    if (
+      request.previous?.truncated &&
+      depth < request.levels &&
+      level.some((card) => card.hasChildren && !shouldExpand(card))
+    )
+      chart.truncated = true;
     for (let start = 0; start < toExpand.length; start += CONCURRENCY) {
       if (cards.size >= request.maxCards) {
         chart.truncated = true;
@@ -155,11 +162,13 @@ function toCard({ deptId, deptName, leader, userCount, status, hasChildren, ...d
 export async function readNextChildren(card: Card, day: string | undefined): Promise<(chart: ChartData) => ChartData> {
   const { next, children: newChildren } = await readPage(card, day);
   return (chart) => {
-    const children = [...(card.next ? (card.children ?? []) : []), ...newChildren.map(({ id }) => id)];
     const cards = new Map(chart.cards);
     for (const child of newChildren) cards.set(child.id, child);
-    // The children may have been deleted in the meantime.
-    cards.set(card.id, { ...card, children, next, open: children.length > 0, hasChildren: children.length > 0 });
+    // The chart may have been read again meanwhile, and children may have been deleted.
+    const current = chart.cards.get(card.id) ?? card;
+    const loaded = (card.next ? (current.children ?? []) : []).filter((id) => cards.has(id));
+    const children = [...new Set([...loaded, ...newChildren.map(({ id }) => id)])];
+    cards.set(card.id, { ...current, children, next, open: children.length > 0, hasChildren: children.length > 0 });
     return { ...chart, cards };
   };
 }

@@ -55,9 +55,8 @@ async function readPath(id: string, asOf: string | undefined, signal: AbortSigna
   const { data: dept } = await api.readDepartment(id, signal, { asOf });
   const ancestorIds = dept.ancestors.split(',').filter((ancestor) => ancestor !== '0');
   if (ancestorIds.length === 0) return [dept];
-  if (!asOf) return [...(await api.readDepartments(ancestorIds, signal)).data.rows, dept];
-  // Batch reads return only the present. Any child of the same parent has the names of the path.
-  const siblings = { parentId: String(dept.parentId), withPath: true, pageSize: 1, asOf };
+  // Batch reads return only the present, and at most 500 departments. Any child of the same parent has the names of the path.
+  const siblings = { parentId: String(dept.parentId), withPath: true, pageSize: 1, ...(asOf ? { asOf } : {}) };
   const [sibling] = (await api.listDepartments(siblings, signal)).data.rows;
   const ancestors = ancestorIds.map((deptId, n) => ({ deptId, deptName: sibling?.pathNames?.[n] ?? '' }));
   return [...ancestors, dept];

@@ -14,16 +14,16 @@ export function useDraft<T extends object>(name: string, form: FormInstance<T>) 
   const [restored, setRestored] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form instance never changes
   useEffect(() => {
-    const text = readStorage(key, sessionStorage);
+    const text = readStorage(key, 'sessionStorage');
     setRestored(text !== null);
     if (text !== null) form.setFieldsValue(JSON.parse(text));
   }, [key]);
   const clear = () => {
-    writeStorage(key, null, sessionStorage);
+    writeStorage(key, null, 'sessionStorage');
     setRestored(false);
   };
   const onValuesChange = () =>
-    writeStorage(key, JSON.stringify(withoutPasswords(form.getFieldsValue(true))), sessionStorage);
+    writeStorage(key, JSON.stringify(withoutPasswords(form.getFieldsValue(true))), 'sessionStorage');
   return { restored, clear, onValuesChange };
 }
 
@@ -33,7 +33,7 @@ const useDraftKey = (name: string) => {
 };
 
 /** Whether there is a draft. If so, the screen opens the form right away. */
-export const useHasDraft = (name: string) => readStorage(useDraftKey(name), sessionStorage) !== null;
+export const useHasDraft = (name: string) => readStorage(useDraftKey(name), 'sessionStorage') !== null;
 
 const withoutPasswords = (values: object) =>
   Object.fromEntries(Object.entries(values).filter(([name]) => !/password/i.test(name)));

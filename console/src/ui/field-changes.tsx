@@ -118,6 +118,7 @@ function useValueFormatter(
   const tenants = useTenantsByCode(codes.map((code) => (code ? String(code) : null)));
   const formatOne = (field: string, value: unknown, leader: unknown): string => {
     if (value === null || value === undefined || value === '') return t.none;
+    if (field === 'reason') return t[value as 'LOGIN_FAILED' | 'WRONG_PASSWORD'] ?? String(value);
     if (field === 'status') return value === '1' ? u.disabled : u.normal;
     if (field === 'roles') return value === 'admin' ? u.admin : u.member;
     if (field === 'quota') return nameOfQuota(String(value));

@@ -8,10 +8,10 @@ const MAX_RECENT = 6;
 export function useRecentHits() {
   const { user } = useMe();
   const key = `${DRAFT_PREFIX}${user.tenantId}.${user.userId}.recent-hits`;
-  const read = (): SearchHit[] => JSON.parse(readStorage(key, sessionStorage) ?? '[]');
+  const read = (): SearchHit[] => JSON.parse(readStorage(key, 'sessionStorage') ?? '[]');
   const add = (hit: SearchHit) => {
     const others = read().filter(({ kind, id }) => kind !== hit.kind || id !== hit.id);
-    writeStorage(key, JSON.stringify([hit, ...others].slice(0, MAX_RECENT)), sessionStorage);
+    writeStorage(key, JSON.stringify([hit, ...others].slice(0, MAX_RECENT)), 'sessionStorage');
   };
   return { read, add };
 }

@@ -15,7 +15,7 @@ import { MemoizedTreeRow } from './tree-row.tsx';
 import type { DragHandlers, RowAction, TreeRow, TreeRowButton } from './types.ts';
 import { useTreeDrag } from './use-tree-drag.ts';
 import { useTreeKeyboard } from './use-tree-keyboard.ts';
-import { OVERSCAN_ROWS, useVirtualRows } from './use-virtual-rows.ts';
+import { useVirtualRows } from './use-virtual-rows.ts';
 import './tree.css';
 
 interface Props<Node, Id> {
@@ -59,7 +59,7 @@ export function TreeView<Node, Id>(props: Props<Node, Id>) {
   const { getDescription, rowButtons, onRowButton, keyHandler, onActiveRow } = props;
   const idPrefix = useId();
   const scroller = useRef<HTMLDivElement>(null);
-  const { first, last, scrollToRow } = useVirtualRows(scroller, rows.length, ROW_HEIGHT);
+  const { first, last, visible, scrollToRow } = useVirtualRows(scroller, rows.length, ROW_HEIGHT);
   const [activeKey, setActiveKey] = useState<string>();
   const { drag, startDrag, labelRef } = useTreeDrag(scroller, rows, ROW_HEIGHT, dragHandlers);
   const activeIndex = Math.max(
@@ -114,8 +114,7 @@ export function TreeView<Node, Id>(props: Props<Node, Id>) {
   const handleKeyDown = useTreeKeyboard({
     rows,
     activeIndex,
-    // PageUp and PageDown move by the visible rows only.
-    pageSize: Math.max(1, last - first - 2 * OVERSCAN_ROWS),
+    pageSize: visible,
     onAction: handleAction,
     onNodeKeyDown,
     onMove: (index) => {

@@ -55,7 +55,7 @@ export function useTreeKeyboard<Node, Id>({
   function collapseOrLeave(row: TreeRow<Node, Id>) {
     if (row.kind === 'node' && row.expanded) return onAction('toggle', row);
     const parent = rows.findLastIndex((other, index) => index < activeIndex && other.level < row.level);
-    onMove(Math.max(0, parent));
+    if (parent >= 0) onMove(parent);
   }
 
   function getTargetIndex(key: string): number | undefined {

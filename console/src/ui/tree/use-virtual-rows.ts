@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useState } from 'react';
 
 /** This many rows are rendered above and below the visible ones, so that fast scrolling does not show blank space. */
-export const OVERSCAN_ROWS = 12;
+const OVERSCAN_ROWS = 12;
 
 /** Computes which rows of a long list to render. All rows have the same height. */
 export function useVirtualRows(scroller: RefObject<HTMLDivElement | null>, count: number, rowHeight: number) {
@@ -33,5 +33,6 @@ export function useVirtualRows(scroller: RefObject<HTMLDivElement | null>, count
   );
   const first = Math.max(0, Math.floor(viewport.top / rowHeight) - OVERSCAN_ROWS);
   const last = Math.min(count, Math.ceil((viewport.top + viewport.height) / rowHeight) + OVERSCAN_ROWS);
-  return { first: Math.min(first, last), last, scrollToRow };
+  const visible = Math.max(1, Math.floor(viewport.height / rowHeight));
+  return { first: Math.min(first, last), last, visible, scrollToRow };
 }
