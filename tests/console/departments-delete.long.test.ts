@@ -171,3 +171,26 @@ test('a bulk deletion lists the departments that cannot be deleted and can delet
   await page.getByText('2 个部门已删除').nth(0).waitFor();
   await expectOutline(page, ['1 总部', '2 研发部']);
 });
+
+test('if the others of a bulk deletion cannot be deleted either, the dialog shows why', async () => {
+  const { admin, top, market } = await createSmallCompany(service);
+  await admin.createUser({ userName: 'mei', nickName: '韩梅梅', deptId: market });
+  const page = await fixture.logIn(credentialsOf(admin), `/departments/${top}`);
+  await row(page, '总部').locator('[data-act=toggle]').click();
+  await row(page, '市场部').waitFor();
+  await page.getByRole('button', { name: '多选' }).click();
+  for (const name of ['研发部', '市场部']) await row(page, name).locator('[data-act=check]').click();
+  await page.getByRole('button', { name: '批量删除' }).click();
+  const question = page.getByRole('dialog', { name: '删除所选的 2 个部门？' });
+  await question.getByRole('button', { name: '删除', exact: true }).click();
+  // Only the error about 研发部 is known so far.
+  await page.getByRole('dialog').getByRole('button', { name: '查看“研发部”的下级' }).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: '只删除其余 1 个' }).click();
+  const dialog = page.getByRole('dialog', { name: '无法删除“市场部”' });
+  await dialog.getByText('该部门有 1 名用户，请选择如何处理。').waitFor();
+  await dialog.getByRole('radio', { name: '一并删除用户' }).click();
+  await dialog.getByRole('button', { name: '删除部门及用户' }).click();
+  await page.getByText('部门已删除').waitFor();
+  await expectOutline(page, ['1 总部', '2 研发部']);
+  await page.getByText('已选择 1 项').waitFor();
+});

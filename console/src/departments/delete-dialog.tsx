@@ -49,6 +49,8 @@ export function DeleteDialog({ depts: initialDepts, onDeleted, onShowChildren, o
       if (!(error instanceof ApiError)) return false;
       const { reason: code } = error;
       if (code !== 'DEPT_HAS_CHILDREN' && code !== 'DEPT_HAS_USERS') return false;
+      // The error is about the departments that were sent, which may be only some of those in the state.
+      setDepts(depts);
       if (depts.length > 1) {
         const ids = new Set((error.details.deptIds as number[]).map(Number));
         setStep({ kind: 'blocked', error: { code, message: error.message, ids } });
