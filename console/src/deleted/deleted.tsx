@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Button, Segmented } from 'antd';
 import { Link, useNavigate, useParams } from 'react-router';
-import { api } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { AdministratorsOnly } from '../ui/administrators-only.tsx';
@@ -12,12 +11,11 @@ import type { Restorable } from '../ui/restore-record.ts';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { useTenantParam } from '../ui/use-tenant-param.ts';
 import { DeletedRow } from './deleted-row.tsx';
-import { withoutDescendants } from './descendants.ts';
+import { joinPages, readDeletions, withoutDescendants } from './descendants.ts';
 import { deletedTexts } from './texts.ts';
 import './deleted.css';
 
 const KINDS: readonly Restorable[] = ['department', 'user', 'tenant'];
-const PAGE_SIZE = 50;
 
 /** The departments, users and tenants that are deleted and can be restored. The kind is in the URL, and so is a child tenant. */
 export default function Deleted() {
@@ -59,15 +57,14 @@ function List({ kind, tenantId }: { kind: Restorable; tenantId: string | undefin
   };
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: queryKeys.changes.list({ ...filter, deleted: true }),
-    queryFn: ({ pageParam, signal }) =>
-      api.listChanges({ ...filter, limit: PAGE_SIZE, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+    queryFn: ({ pageParam, signal }) => readDeletions(filter, pageParam, signal),
     initialPageParam: '',
-    getNextPageParam: ({ data: { next } }) => next ?? undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
     staleTime: 0,
   });
   if (error && !data) return <LoadError error={error} onRetry={refetch} />;
   if (!data) return <Loading />;
-  const rows = withoutDescendants(data.pages.flatMap(({ data: { rows } }) => rows));
+  const rows = withoutDescendants(joinPages(data.pages));
   if (rows.length === 0) return <Empty text={{ department: t.none, user: t.noUsers, tenant: t.noTenants }[kind]} />;
   return (
     <>
