@@ -62,6 +62,20 @@ test('the audit log can be filtered and shows the changed fields of an entry', a
   expectNoCspViolations(page);
 });
 
+test('rows that a filter has hidden are not highlighted when they are shown again', async () => {
+  const page = await fixture.logIn(credentials, '/changes');
+  const list = page.getByRole('region', { name: '变更', exact: true });
+  const login = list.getByText('登录成功').first();
+  await login.waitFor();
+  await list.getByRole('combobox', { name: '对象' }).click();
+  await page.getByTitle('部门', { exact: true }).click();
+  await login.waitFor({ state: 'detached' });
+  await list.getByRole('button', { name: '详情：部门 研究院' }).waitFor();
+  await page.goBack();
+  await login.waitFor();
+  assert.equal(await list.locator('.changes-new').count(), 0);
+});
+
 test('the audit log loads older changes on demand; an administrator can filter it by descendant tenant', async () => {
   const branch = await fixture.service.createTenant({ tenantName: '分公司' });
   for (let n = 0; n < 31; n++) await branch.createDepartment({ deptName: `分公司部门 ${n}` });

@@ -6,7 +6,10 @@ import { BatchRow } from './batch-row.tsx';
 import { ChangeRow } from './change-row.tsx';
 import { changesTexts } from './texts.ts';
 
-/** Rows of the audit log under a heading for each day, in the time zone of the browser. */
+/**
+ * Shows rows of the audit log under a heading for each day, in the time zone of the browser. Needs another `key` for each filter:
+ * rows that were only hidden by the previous one have not just arrived.
+ */
 export function ChangeDays({ rows }: { rows: readonly AuditEntry[] }) {
   const t = useTexts(changesTexts);
   const language = useLanguage();

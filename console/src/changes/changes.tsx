@@ -110,7 +110,7 @@ function List({ params, setParams }: Props) {
       {params.resourceId && (
         <OneRecordNotice change={first} onShowAll={() => setParams({ resource: null, resourceId: null })} />
       )}
-      <ChangeDays rows={rows} />
+      <ChangeDays key={JSON.stringify(filter)} rows={rows} />
       {error && <LoadError error={error} />}
       {hasNextPage && (
         <p className="changes-more">
