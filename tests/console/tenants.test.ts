@@ -144,3 +144,17 @@ test('the dialogs that move and disable a tenant stay open during the request', 
   const { data } = await root.get(`/system/tenant-api/${id}`);
   assert.deepEqual([data.tenantParent, data.status], [parent.tenantId, '1']);
 });
+
+test('after a tenant is deleted from its row, the list keeps its filters, order and page', async () => {
+  const names = Array.from({ length: 22 }, (_, n) => `到期 ${n + 1}`);
+  for (const tenantName of names) await createTenant({ tenantName, endTime: dateInDays(10) });
+  const page = await fixture.logIn({}, '/tenants?ends=30&sort=id&page=2');
+  await page.getByRole('button', { name: '更多操作：到期 22' }).click();
+  await page.getByRole('menuitem', { name: '删除', exact: true }).click();
+  await page.getByRole('dialog', { name: '删除“到期 22”？' }).getByRole('button', { name: '删除' }).click();
+  await page.locator('.undo-message', { hasText: '已删除' }).waitFor();
+  await page.getByRole('row', { name: '到期 22' }).waitFor({ state: 'detached' });
+  await page.getByRole('row', { name: '到期 21' }).waitFor();
+  const { pathname, search } = new URL(page.url());
+  assert.equal(pathname + search, '/tenants?ends=30&sort=id&page=2');
+});

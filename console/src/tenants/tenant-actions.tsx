@@ -22,10 +22,12 @@ interface Props {
   tenant: ListedTenant;
   /** An icon button, for table rows. */
   compact?: boolean;
+  /** Called after the tenant was deleted, if the menu is still shown. */
+  onDeleted?: () => void;
 }
 
 /** The actions for a tenant. The current tenant cannot be edited here; its menu contains only "new child tenant". */
-export function ActionMenu({ tenant, compact = false }: Props) {
+export function ActionMenu({ tenant, compact = false, onDeleted }: Props) {
   const t = useTexts(tenantsTexts);
   const { renew, changeUserLimit } = useTexts(tenantTexts);
   const navigate = useNavigate();
@@ -34,7 +36,7 @@ export function ActionMenu({ tenant, compact = false }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   // The menu item that opened the dialog is no longer in the page, so return the focus to the menu button.
   const restoreFocus = () => button.current?.focus();
-  const { confirmDelete, isPending } = useDeleteTenant(tenant, restoreFocus);
+  const { confirmDelete, isPending } = useDeleteTenant({ tenant, onDeleted, restoreFocus });
   const closeDialog = () => {
     setDialog(undefined);
     restoreFocus();
@@ -101,8 +103,14 @@ export function ActionMenu({ tenant, compact = false }: Props) {
   );
 }
 
+interface DeletionOptions {
+  tenant: ListedTenant;
+  onDeleted: (() => void) | undefined;
+  restoreFocus: () => void;
+}
+
 /** Asks for confirmation. If the tenant has children, it shows them with links. */
-function useDeleteTenant(tenant: ListedTenant, restoreFocus: () => void) {
+function useDeleteTenant({ tenant, onDeleted, restoreFocus }: DeletionOptions) {
   const t = useTexts(tenantsTexts);
   const dialogs = useDialogs();
   const isMounted = useIsMounted();
@@ -116,7 +124,7 @@ function useDeleteTenant(tenant: ListedTenant, restoreFocus: () => void) {
     onSuccess: () => {
       // Refetch the tenant when the user opens its screen again, but not while the screen is still open.
       void queryClient.invalidateQueries({ queryKey: queryKeys.tenants.detail(tenant.id), refetchType: 'none' });
-      if (isMounted()) navigate('/tenants');
+      if (isMounted()) onDeleted?.();
     },
     onError: (error) => {
       if (!isApiError(error, 'TENANT_HAS_CHILDREN')) return false;

@@ -89,7 +89,7 @@ function TenantContent({ tenant }: { tenant: Tenant }) {
             <Button type="primary" icon={<EditOutlined />} onClick={() => navigate(`/tenants/${tenant.id}/edit`)}>
               {t.edit}
             </Button>
-            <ActionMenu tenant={tenant} />
+            <ActionMenu tenant={tenant} onDeleted={() => navigate('/tenants')} />
           </>
         )}
       </PageTitle>
