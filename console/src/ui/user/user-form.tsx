@@ -88,7 +88,9 @@ export function UserForm({ original, tenantId, deptId, handle, onCancel, onSaved
       if (!isSaved) return;
       draft.clear();
       if (original?.data.userId === me.userId && !tenantId) void refreshMe();
-      const { userName, password = '' } = values;
+      // The name as it was sent, without spaces around it.
+      const { userName } = toInput(values, userTenantId);
+      const { password = '' } = values;
       onSaved(original ? undefined : { tenantId: userTenantId, userName, password });
     },
     onError: (error) => {
