@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { expectNoCspViolations, logInOnPage, startConsole } from '../support/console.ts';
+import { waitFor } from '../support/wait.ts';
+import { holdRequests } from './page-actions.ts';
 
 const fixture = await startConsole();
 const { root } = fixture.service;
@@ -67,4 +69,19 @@ test('the password of a new administrator stays until the user closes the notice
   }`);
   await hidden.waitFor();
   expectNoCspViolations(page);
+});
+
+test('the notice shows the password that was sent, even if the form is edited meanwhile', async () => {
+  const page = await fixture.logIn({}, '/tenants/new');
+  await page.getByLabel('租户名称').fill('慢公司');
+  await page.getByLabel('用户名', { exact: true }).fill('first');
+  const field = page.getByLabel('密码', { exact: true });
+  const password = await field.inputValue();
+  const creation = await holdRequests(page, 'POST', '/system/tenant-api');
+  await page.getByRole('button', { name: '创建租户' }).click();
+  await waitFor('the request is sent', () => creation.requests.length === 1);
+  await field.fill('edited too late');
+  creation.release();
+  const notice = page.getByRole('status').filter({ hasText: '已创建' });
+  await notice.getByText(password, { exact: true }).waitFor();
 });

@@ -67,7 +67,6 @@ export function CreateTenant() {
     );
   const draft = useDraft(`tenant-new-${parent}`, form);
   const isDirty = useRef(false);
-  const getValues = () => form.getFieldsValue(true) as NewTenant;
   const discardDraft = () => {
     isDirty.current = false;
     draft.clear();
@@ -83,8 +82,7 @@ export function CreateTenant() {
     setTimeout(() => form.scrollToField(name, { focus: true }));
   };
   const create = useApiMutation({
-    mutationFn: () => {
-      const values = getValues();
+    mutationFn: (values: NewTenant) => {
       const { username = '', password = '' } = values;
       return api.createTenant({
         ...toInput(values),
@@ -95,8 +93,8 @@ export function CreateTenant() {
     },
     successMessage: t.created,
     invalidates: affectedBy.tenantLists,
-    onSuccess: (id) => {
-      const { wantsAdministrator, username, password = '' } = getValues();
+    // The form may have been edited since the values were sent.
+    onSuccess: (id, { wantsAdministrator, username, password = '' }) => {
       discardDraft();
       const created = { username: wantsAdministrator ? username?.trim() : '' };
       if (wantsAdministrator) rememberPassword(String(id), password);
@@ -121,7 +119,7 @@ export function CreateTenant() {
       layout="vertical"
       className="stack tenants-form"
       initialValues={initialValues}
-      onFinish={() => create.mutate()}
+      onFinish={() => create.mutate(form.getFieldsValue(true) as NewTenant)}
       onFinishFailed={({ errorFields: [first] }) => first && showField(first.name)}
       onValuesChange={() => {
         isDirty.current = true;
