@@ -142,3 +142,19 @@ test('the audit log says what a notice warns about, in both languages', async ()
   await english.getByRole('link', { name: 'Customers and suppliers: used up (10 of 10)' }).first().click();
   await page.waitForURL(`**/quotas/merchant?tenantId=${shanghai.tenantId}`);
 });
+
+test('with too many tenants for one tree, the audit log reads the tenants that it names one by one', async () => {
+  const page = await fixture.newPage();
+  await page.route('**/system/tenant-api/tree*', (route) =>
+    route.fulfill({
+      status: 400,
+      json: { code: 400, msg: '', data: { reason: 'TENANT_TREE_TOO_LARGE', limit: 10_000 } },
+    }),
+  );
+  const reads = recordRequests(page, '/system/tenant-api/list');
+  await logIn(page, credentialsOf(group), '/changes');
+  const rows = page.getByRole('region', { name: '变更', exact: true }).getByRole('listitem');
+  await rows.filter({ hasText: '质量部' }).getByText('周南 · 上海分公司').waitFor();
+  await rows.filter({ hasText: '上级部门 顶级 → 一号工厂' }).waitFor();
+  assert.deepEqual([...new Set(reads)], reads, 'nothing is read twice');
+});

@@ -1,5 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { api, type TenantNode } from '../api.ts';
+import { isApiError } from '../http.ts';
 import { queryKeys } from '../query-keys.ts';
 import { useMe } from '../session.ts';
 import { createBatchLoader } from './batch-loader.ts';
@@ -52,28 +53,47 @@ export function useUserNames(ids: readonly number[], tenantId?: string): Map<num
   return new Map(rows.map(({ userId, nickName, userName }) => [userId, nickName || userName]));
 }
 
+type NamedTenant = Pick<TenantNode, 'id' | 'tenantId' | 'tenantName'>;
+
 /**
- * The tenants that the current one manages, by code. One request reads up to 10,000; with more tenants than that, the map is empty
- * and screens show the codes. Nothing is read unless one of the codes belongs to another tenant.
+ * Returns tenants by code: the current one and those below it; others are missing. One request reads up to 10,000 tenants; if
+ * there are more, each code is read on its own. Nothing is read unless one of the codes belongs to another tenant.
  */
-export function useTenantsByCode(codes: readonly (string | null)[]): ReadonlyMap<string, TenantNode> {
-  const ownTenantId = useMe().tenant.tenantId;
-  const { data } = useQuery({
+export function useTenantsByCode(codes: readonly (string | null)[]): ReadonlyMap<string, NamedTenant> {
+  const own = useMe().tenant;
+  const otherCodes = [...new Set(codes)].flatMap((code) => (code && code !== own.tenantId ? [code] : []));
+  const { data: tree } = useQuery({
     queryKey: queryKeys.tenants.byCode,
-    queryFn: async ({ signal }) => {
-      const tenants = new Map<string, TenantNode>();
-      const add = (node: TenantNode) => {
-        tenants.set(node.tenantId, node);
-        node.children.forEach(add);
-      };
-      add((await api.readTenantTree({}, signal)).data);
-      return tenants;
-    },
-    enabled: codes.some((code) => code && code !== ownTenantId),
+    queryFn: ({ signal }) => readTenants(signal),
+    enabled: otherCodes.length > 0,
     staleTime: NAMES_STALE_MS,
     structuralSharing: false,
   });
-  return data ?? NO_TENANTS;
+  const rows = useQueries({
+    queries: (tree === 'too large' ? otherCodes : []).map((tenantId) => ({
+      queryKey: queryKeys.tenants.list({ tenantId }),
+      queryFn: ({ signal }: { signal: AbortSignal }) => api.listTenants({ tenantId }, signal),
+      staleTime: NAMES_STALE_MS,
+    })),
+    combine: (results) => results.flatMap(({ data }) => data?.data.rows ?? []),
+  });
+  if (tree === 'too large') return new Map([own, ...rows].map((tenant) => [tenant.tenantId, tenant]));
+  return tree ?? NO_TENANTS;
+}
+
+async function readTenants(signal: AbortSignal): Promise<ReadonlyMap<string, NamedTenant> | 'too large'> {
+  const tenants = new Map<string, NamedTenant>();
+  const add = (node: TenantNode) => {
+    tenants.set(node.tenantId, node);
+    node.children.forEach(add);
+  };
+  try {
+    add((await api.readTenantTree({}, signal)).data);
+  } catch (error) {
+    if (isApiError(error, 'TENANT_TREE_TOO_LARGE')) return 'too large';
+    throw error;
+  }
+  return tenants;
 }
 
 /**
@@ -86,4 +106,4 @@ export function useIsReadable(tenantId: string | undefined): boolean {
   return tenantId === undefined || tenantId === ownTenantId || tenants.has(tenantId);
 }
 
-const NO_TENANTS: ReadonlyMap<string, TenantNode> = new Map();
+const NO_TENANTS: ReadonlyMap<string, NamedTenant> = new Map();
