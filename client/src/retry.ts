@@ -64,11 +64,14 @@ export const sleep = (ms: number, signal?: AbortSignal | undefined): Promise<voi
   });
 
 /** Waits for a promise that others share, but no longer than until the signal is aborted. */
-export const raceAbort = <T>(promise: Promise<T>, signal?: AbortSignal | undefined): Promise<T> =>
-  untilAborted<T>(signal, (resolve, reject) => {
+export function raceAbort<T>(promise: Promise<T>, signal?: AbortSignal | undefined): Promise<T> {
+  // If the signal is already aborted, nothing below handles a rejection, which would end the process.
+  promise.catch(() => {});
+  return untilAborted<T>(signal, (resolve, reject) => {
     promise.then(resolve, reject);
     return () => {};
   });
+}
 
 function untilAborted<T>(
   signal: AbortSignal | undefined,

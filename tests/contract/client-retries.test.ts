@@ -143,3 +143,12 @@ test('a function can replace the retry policy, and is told whether the request i
     [false, 2],
   ]);
 });
+
+test('a call that was aborted before its token is renewed leaves no rejection unhandled', async () => {
+  const controller = new AbortController();
+  const denied = errorResponse(401, 'INVALID_TOKEN');
+  const { client } = connect([denied], { onAttempt: () => controller.abort(new Error('enough')) });
+  await assert.rejects(client.readTree({}, { signal: controller.signal }), /enough/);
+  // An unhandled rejection is reported before the next event, and fails the test.
+  await new Promise(setImmediate);
+});
