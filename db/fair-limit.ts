@@ -16,16 +16,16 @@ export function createFairLimit(total: number, activeTenants: ActiveTenants): Fa
   const queues = new Map<string, TenantQueue>();
   let timer: NodeJS.Timeout | undefined;
   /** What one tenant gets while others are active. */
-  const quarter = Math.max(1, Math.floor(total / 4));
+  const eighth = Math.max(1, Math.floor(total / 8));
 
   /**
    * A tenant may start another task while more slots are free than it occupies: a tenant that is alone gets half of them,
    * and one that arrives while others have many tasks still finds a free slot. So a few tenants never block all others.
-   * While other tenants are active, it gets a quarter: its tasks share the processors of the database with theirs.
+   * While other tenants are active, it gets an eighth: its tasks share the processors of the database with theirs.
    */
   function mayStart(tenantId: string, { running }: TenantQueue): boolean {
     if (total - inFlight <= running) return false;
-    if (running < quarter) return true;
+    if (running < eighth) return true;
     const othersActiveMs = activeTenants.othersActiveMs(tenantId);
     if (othersActiveMs <= 0) return true;
     if (!timer) timer = setTimeout(startWaiting, othersActiveMs + 1).unref();

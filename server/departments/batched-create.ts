@@ -21,7 +21,7 @@ type Item = PendingItem<
 >;
 
 /** How many departments one transaction creates. While other tenants are active, they must not wait long for it. */
-const BATCH_SIZES = { onlyActiveTenant: 100, otherTenantsActive: 20 };
+const BATCH_SIZES = { onlyActiveTenant: 100, otherTenantsActive: 5 };
 
 /**
  * Creates departments. Concurrent requests of a tenant share a transaction, and so one disk flush. Each succeeds or

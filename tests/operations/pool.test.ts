@@ -350,10 +350,10 @@ test('the limits of writes follow the size of the pool, and each pool has its ow
   assert.equal(second, true);
 });
 
-test('a tenant gets half of the slots while it is alone, and a quarter while another tenant is active', async () => {
+test('a tenant gets half of the slots while it is alone, and an eighth while another tenant is active', async () => {
   let now = 0;
   const activeTenants = new ActiveTenants(() => now);
-  const limit = createFairLimit(8, activeTenants);
+  const limit = createFairLimit(16, activeTenants);
   const running = { noisy: 0, quiet: 0 };
   const ends: (() => void)[] = [];
   const start = (tenantId: keyof typeof running) => {
@@ -369,17 +369,17 @@ test('a tenant gets half of the slots while it is alone, and a quarter while ano
     });
   };
   activeTenants.add('quiet');
-  const tasks = Array.from({ length: 10 }, () => start('noisy'));
+  const tasks = Array.from({ length: 20 }, () => start('noisy'));
   await setImmediate();
   assert.deepEqual(running, { noisy: 2, quiet: 0 });
   now = 1_001;
-  await waitFor('the tenant gets the slots that it did not get before', () => running.noisy === 4);
+  await waitFor('the tenant gets the slots that it did not get before', () => running.noisy === 8);
   tasks.push(start('quiet'));
   await setImmediate();
-  assert.deepEqual(running, { noisy: 4, quiet: 1 });
-  // Running work continues. Work that ends is replaced only below a quarter.
-  for (const end of ends.splice(0, 3)) end();
-  await waitFor('the tenant has a quarter', () => running.noisy === 2);
+  assert.deepEqual(running, { noisy: 8, quiet: 1 });
+  // Running work continues. Work that ends is replaced only below an eighth.
+  for (const end of ends.splice(0, 7)) end();
+  await waitFor('the tenant has an eighth', () => running.noisy === 2);
   tasks.push(start('quiet'));
   await setImmediate();
   assert.deepEqual(running, { noisy: 2, quiet: 2 });

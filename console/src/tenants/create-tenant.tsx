@@ -132,6 +132,7 @@ export function CreateTenant() {
         onDiscard={() => {
           discardDraft();
           form.resetFields();
+          generatedPassword.current = initialValues.password;
         }}
       />
       <Card title={f.basic}>
