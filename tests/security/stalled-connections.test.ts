@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import type { Server } from 'node:net';
+import { IncomingMessage } from 'node:http';
+import type { Socket as NetSocket, Server } from 'node:net';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { readConfig } from '../../server/config.ts';
 import { Connections } from '../../server/http/connections.ts';
 import { defaultLimits } from '../../server/http/limits.ts';
+import { TrackedResponse } from '../../server/http/tracked-response.ts';
 import { defaultTiming } from '../../server/timing.ts';
 
 /** A socket with a large response of which the client has not read everything, as Node reports it. */
@@ -45,4 +48,31 @@ test('a client that reads a large response slowly is not disconnected, and one t
   assert.equal(stopped.destroyed, true);
   nextCheck();
   assert.equal(slow.destroyed, true, 'it has stopped reading too');
+});
+
+test('the error about a request that cannot be parsed comes after the responses to those before it', async () => {
+  const connections = new Connections(readConfig({}), defaultTiming, defaultLimits);
+  const server = new EventEmitter();
+  const processed: unknown[] = [];
+  connections.watch(server as Server, (_request, response) => processed.push(response));
+  const socket = Object.assign(new Socket(), { writable: true }) as unknown as NetSocket;
+  server.emit('connection', socket);
+  const receive = () => {
+    const response = new TrackedResponse(Object.assign(new IncomingMessage(socket), { complete: true }));
+    connections.receive(response);
+    return response;
+  };
+  const [first, second] = [receive(), receive()];
+  // The first response has been sent; the second request is processed in the next turn of the event loop.
+  first.emit('close');
+  let rejected = false;
+  connections.afterPending(socket, () => {
+    rejected = true;
+  });
+  assert.equal(rejected, false);
+  await setImmediate();
+  assert.deepEqual(processed, [first, second]);
+  second.emit('close');
+  assert.equal(rejected, true);
+  server.emit('close');
 });
