@@ -8,33 +8,41 @@ export interface FairLimit {
 
 interface TenantQueue {
   running: number;
+  /** When the tenant's last task was started. */
+  startedAt: number;
   waiting: (() => void)[];
 }
 
-export function createFairLimit(total: number, activeTenants: ActiveTenants): FairLimit {
+/** After this time a task, such as an import, no longer keeps the tenant's next one from starting. */
+const LONG_TASK_MS = 100;
+
+export function createFairLimit(total: number, activeTenants: ActiveTenants, now = () => performance.now()): FairLimit {
   let inFlight = 0;
   const queues = new Map<string, TenantQueue>();
   let timer: NodeJS.Timeout | undefined;
   /** What one tenant gets while others are active. */
   const eighth = Math.max(1, Math.floor(total / 8));
+  /** The same if its last task has been running for long. */
+  const quarter = Math.max(1, Math.floor(total / 4));
 
   /**
    * A tenant may start another task while more slots are free than it occupies: a tenant that is alone gets half of them,
    * and one that arrives while others have many tasks still finds a free slot. So a few tenants never block all others.
    * While other tenants are active, it gets an eighth: its tasks share the processors of the database with theirs.
    */
-  function mayStart(tenantId: string, { running }: TenantQueue): boolean {
+  function mayStart(tenantId: string, { running, startedAt }: TenantQueue): boolean {
     if (total - inFlight <= running) return false;
     if (running < eighth) return true;
     const othersActiveMs = activeTenants.othersActiveMs(tenantId);
     if (othersActiveMs <= 0) return true;
-    if (!timer) timer = setTimeout(startWaiting, othersActiveMs + 1).unref();
+    if (running < quarter && now() - startedAt > LONG_TASK_MS) return true;
+    if (!timer) timer = setTimeout(startWaiting, Math.min(othersActiveMs, LONG_TASK_MS) + 1).unref();
     return false;
   }
 
   function startWaiting() {
     timer = undefined;
-    // A tenant that is alone from now on may start several tasks.
+    // A tenant that is alone from now on may start several tasks, and one whose last task takes long another one.
     while (startNext());
   }
 
@@ -47,6 +55,7 @@ export function createFairLimit(total: number, activeTenants: ActiveTenants): Fa
       queues.delete(tenantId);
       queues.set(tenantId, queue);
       queue.running++;
+      queue.startedAt = now();
       inFlight++;
       queue.waiting.shift()?.();
       started = true;
@@ -56,7 +65,7 @@ export function createFairLimit(total: number, activeTenants: ActiveTenants): Fa
 
   return {
     async run(tenantId, task) {
-      const queue = queues.get(tenantId) ?? { running: 0, waiting: [] };
+      const queue = queues.get(tenantId) ?? { running: 0, startedAt: 0, waiting: [] };
       queues.set(tenantId, queue);
       await new Promise<void>((resume) => {
         queue.waiting.push(resume);

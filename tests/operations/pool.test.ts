@@ -350,10 +350,10 @@ test('the limits of writes follow the size of the pool, and each pool has its ow
   assert.equal(second, true);
 });
 
-test('a tenant gets half of the slots while it is alone, and an eighth while another tenant is active', async () => {
+test('a tenant gets half of the slots while it is alone, an eighth while others are active, and more if its tasks take long', async () => {
   let now = 0;
   const activeTenants = new ActiveTenants(() => now);
-  const limit = createFairLimit(16, activeTenants);
+  const limit = createFairLimit(16, activeTenants, () => now);
   const running = { noisy: 0, quiet: 0 };
   const ends: (() => void)[] = [];
   const start = (tenantId: keyof typeof running) => {
@@ -383,6 +383,14 @@ test('a tenant gets half of the slots while it is alone, and an eighth while ano
   tasks.push(start('quiet'));
   await setImmediate();
   assert.deepEqual(running, { noisy: 2, quiet: 2 });
+  for (const noisy of [3, 4]) {
+    now += 101;
+    await waitFor('a long task does not keep the next one waiting', () => running.noisy === noisy);
+  }
+  now += 101;
+  tasks.push(start('noisy'));
+  await setImmediate();
+  assert.deepEqual(running, { noisy: 4, quiet: 2 }, 'at most a quarter');
   now = 10_000;
   while (running.noisy + running.quiet > 0) {
     for (const end of ends.splice(0)) end();
