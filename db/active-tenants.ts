@@ -21,6 +21,10 @@ export class ActiveTenants {
     } else this.last.at = now;
   }
 
+  areOthersActive(tenantId: string): boolean {
+    return this.othersActiveMs(tenantId) > 0;
+  }
+
   /** Returns how many milliseconds other tenants will still count as active. At most 0 if no other tenant is active. */
   othersActiveMs(tenantId: string): number {
     const at = tenantId === this.last.tenantId ? this.othersAt : this.last.at;

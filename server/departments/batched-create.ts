@@ -77,7 +77,7 @@ export function createDepartmentCreator({
   // A transaction mostly waits for the disk, so several run concurrently. One slot of the tenant is left for other writes.
   const maxInFlight = Math.max(1, db.writes.perTenant - 1);
   const maxBatchSize = (tenantId: string) =>
-    db.activeTenants.othersActiveMs(tenantId) > 0 ? BATCH_SIZES.otherTenantsActive : BATCH_SIZES.onlyActiveTenant;
+    db.activeTenants.areOthersActive(tenantId) ? BATCH_SIZES.otherTenantsActive : BATCH_SIZES.onlyActiveTenant;
   const createInBatch = createBatcher(run, {
     maxInFlight,
     maxBatchSize,

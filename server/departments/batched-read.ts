@@ -20,6 +20,9 @@ type DeptReader = (request: TenantRequest, dept: DeptRequest) => Promise<Dept | 
 
 type Item = PendingItem<DeptRequest & { token: Credentials }, Dept | undefined>;
 
+/** How many departments one statement reads. While other tenants are active, they must not wait long for it. */
+const BATCH_SIZES = { onlyActiveTenant: 500, otherTenantsActive: 16 };
+
 /**
  * Reads single departments, which is the most frequent call. Concurrent requests of a tenant share a statement, which also
  * loads each of the callers and their rights.
@@ -72,7 +75,8 @@ export function createDepartmentReader({ db, metrics }: Pick<Dependencies, 'db' 
   // While one batch is serialized, the next is read. More in flight would only make the batches smaller.
   const readInBatch = createBatcher(run, {
     maxInFlight: 2,
-    maxBatchSize: 500,
+    maxBatchSize: (tenantId) =>
+      db.activeTenants.areOthersActive(tenantId) ? BATCH_SIZES.otherTenantsActive : BATCH_SIZES.onlyActiveTenant,
     onBatch: metrics?.batchObserver('department_read'),
   });
   return (request, dept) => {

@@ -1,4 +1,4 @@
-import { readInChunks } from '../../db/chunks.ts';
+import { readInIdOrder } from '../../db/chunks.ts';
 import { bigintOf, type Fragment, type Tx } from '../../db/driver.ts';
 
 // The statements of the table user_departments, which contains the members of each department.
@@ -27,7 +27,7 @@ export const deleteMembershipsOfUsers = (tx: Tx, tenantId: string, userIds: stri
 
 /** Returns those departments that have members, whether as their main department or not. */
 export const idsWithMembers = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
-  const rows = await readInChunks(
+  const rows = await readInIdOrder(
     deptIds,
     (chunk) => tx<{ deptId: number }[]>`
       select distinct dept_id as "deptId" from user_departments

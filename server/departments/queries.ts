@@ -1,4 +1,4 @@
-import { readInChunks } from '../../db/chunks.ts';
+import { readInChunks, readInIdOrder } from '../../db/chunks.ts';
 import { bigintOf, type Fragment, idsForGenericPlan, raw, type Sql, type Tx } from '../../db/driver.ts';
 import type { RequestOrigin } from '../../db/tenant-scope.ts';
 import { type ExternalIdPath, externalIdFinder } from '../records/external-id.ts';
@@ -170,19 +170,25 @@ export const readOfSource = (tx: Tx, tenantId: string, source: string) => tx<
  * Finds departments that have one of these names and one of these parents, in any combination. Needs `forceCustomPlans`: then the
  * children are filtered by a hash of the names, so a parent may have very many.
  */
-export const findByNames = (tx: Tx, tenantId: string, parentIds: string[] | 'top', names: string[]) => tx<
-  { deptId: string; parentId: string | null; deptName: string }[]
->`
-  select dept_id::text as "deptId", parent_id::text as "parentId", dept_name as "deptName" from departments
-  where tenant_id = ${tenantId} and del_flag = '0' and dept_name = any(${names}::text[])
-    and ${parentIds === 'top' ? tx`parent_id is null` : tx`parent_id = any(${parentIds}::bigint[])`}`;
+export const findByNames = (tx: Tx, tenantId: string, parentIds: string[] | 'top', names: string[]) =>
+  readInChunks(
+    names,
+    (chunk) => tx<{ deptId: string; parentId: string | null; deptName: string }[]>`
+      select dept_id::text as "deptId", parent_id::text as "parentId", dept_name as "deptName" from departments
+      where tenant_id = ${tenantId} and del_flag = '0' and dept_name = any(${chunk}::text[])
+        and ${parentIds === 'top' ? tx`parent_id is null` : tx`parent_id = any(${parentIds}::bigint[])`}`,
+  );
 
 /** Reads the fields of departments, without a lock. */
-export const readStored = (tx: Tx, tenantId: string, deptIds: string[]) => tx<StoredDepartment[]>`
-  select d.dept_id::text as "deptId", d.parent_id::text as "parentId", ${raw(tx, ownColumns)},
-    ${raw(tx, shownLeader)} as "shownLeader"
-  from departments d
-  where d.tenant_id = ${tenantId} and d.dept_id = any(${deptIds}::bigint[]) and d.del_flag = '0'`;
+export const readStored = (tx: Tx, tenantId: string, deptIds: string[]) =>
+  readInChunks(
+    deptIds,
+    (chunk) => tx<StoredDepartment[]>`
+      select d.dept_id::text as "deptId", d.parent_id::text as "parentId", ${raw(tx, ownColumns)},
+        ${raw(tx, shownLeader)} as "shownLeader"
+      from departments d
+      where d.tenant_id = ${tenantId} and d.dept_id = any(${chunk}::bigint[]) and d.del_flag = '0'`,
+  );
 
 export type StoredDepartment = DepartmentRow & { deptId: string; shownLeader: string | null };
 
@@ -207,7 +213,7 @@ export const lockForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) => tx
 
 /** The same, including deleted departments, with all of their fields. */
 export const lockAnyForUpdate = (tx: Tx, tenantId: string, deptIds: string[]) =>
-  readInChunks(
+  readInIdOrder(
     deptIds,
     (chunk) => tx<(DepartmentRow & { deptId: string; delFlag: string })[]>`
       select d.dept_id::text as "deptId", d.parent_id::text as "parentId", d.del_flag as "delFlag", ${raw(tx, ownColumns)}
@@ -326,7 +332,7 @@ export const moveMany = (tx: Tx, tenantId: string, by: string, rows: (Department
 };
 
 export const idsWithChildren = async (tx: Tx, tenantId: string, deptIds: string[]): Promise<string[]> => {
-  const rows = await readInChunks(
+  const rows = await readInIdOrder(
     deptIds,
     (chunk) => tx<{ parentId: number }[]>`
       select distinct parent_id as "parentId" from departments

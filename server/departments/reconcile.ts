@@ -85,7 +85,7 @@ export async function readStoredDepartments(
   tenantId: string,
   ids: string[],
 ): Promise<Map<string, StoredDepartment>> {
-  const found = ids.length > 0 ? await readStored(tx, tenantId, ids) : [];
+  const found = await readStored(tx, tenantId, ids);
   return new Map(found.map((dept) => [dept.deptId, dept]));
 }
 

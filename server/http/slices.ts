@@ -39,7 +39,7 @@ export function createSlices(): () => Promise<void> | undefined {
   };
 }
 
-export async function mapInSlices<T, Result>(items: readonly T[], map: (item: T) => Result): Promise<Result[]> {
+export async function mapInSlices<T, Result>(items: Iterable<T>, map: (item: T) => Result): Promise<Result[]> {
   const pause = createSlices();
   const results: Result[] = [];
   for (const item of items) {

@@ -11,7 +11,7 @@ import {
 } from '../departments/reconcile.ts';
 import { type DepartmentValues, department } from '../departments/record.ts';
 import { apiError } from '../http/errors.ts';
-import { createSlices, sortInSlices } from '../http/slices.ts';
+import { createSlices, mapInSlices, sortInSlices } from '../http/slices.ts';
 import { cleanName } from '../spreadsheets/text.ts';
 import { type DepartmentRowInput, readDepartmentRows } from './department-rows.ts';
 import { headersOf, ImportErrors } from './errors.ts';
@@ -205,8 +205,12 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
 
   // Parents are created before their children.
   const unsorted = Int32Array.from(placed.filter((n) => !stored[n]));
-  const created = [...(await sortInSlices(unsorted, (a, b) => levelOf(a) - levelOf(b)))];
-  const indexOf = new Map(created.map((n, index) => [n, index]));
+  const created = await sortInSlices(unsorted, (a, b) => levelOf(a) - levelOf(b));
+  const indexOf = new Map<number, number>();
+  for (const [index, n] of created.entries()) {
+    indexOf.set(n, index);
+    await pause();
+  }
   const parentRef = (n: number): ParentRef => {
     const ref = parents[n] ?? null;
     if (typeof ref !== 'number') return { deptId: ref };
@@ -219,12 +223,13 @@ async function placeRows(tx: Tx, tenantId: string, input: Rows & Matching & { ma
   for (const n of placed) {
     const parent = parentRef(n);
     if ('deptId' in parent && parent.deptId !== null) lockIds.add(parent.deptId);
+    await pause();
   }
   return {
     outcomes,
     lockIds: [...lockIds],
     changes: {
-      created: created.map((n) => ({ values: values[n] as DepartmentValues, parent: parentRef(n) })),
+      created: await mapInSlices(created, (n) => ({ values: values[n] as DepartmentValues, parent: parentRef(n) })),
       updated: updated.map((n) => ({ deptId: withId(n).deptId, ...withId(n).values })),
       moved: moved.map((n) => ({ ...withId(n), parent: parentRef(n) })),
       deepestLevel,

@@ -74,8 +74,8 @@ export async function planUsers(tx: Tx, caller: Caller, tenantId: string, table:
   await paths.resolve(tx, tenantId);
   const stored = await matchRows(tx, tenantId, { table, rows, errors });
   const outcomes: (RowOutcome | undefined)[] = rows.map(() => undefined);
-  const created: { n: number; row: UserChanges['created'][number] }[] = [];
-  const updated: { n: number; row: UserChanges['updated'][number] }[] = [];
+  const changes: Changes = { created: [], createdRows: [], updated: [], updatedRows: [] };
+  const deptIds = new Set<string>();
   const pause = createSlices();
   for (const [n, row] of rows.entries()) {
     await pause();
@@ -98,10 +98,12 @@ export async function planUsers(tx: Tx, caller: Caller, tenantId: string, table:
     if (errors.has(n)) continue;
     if (!before) {
       outcomes[n] = { action: 'created', changes: [] };
-      created.push({ n, row: written });
+      changes.created.push(written);
+      changes.createdRows.push(n);
+      for (const id of written.deptIds) deptIds.add(id);
       continue;
     }
-    const changes = [
+    const changed = [
       ...(written.userName === before.userName ? [] : ['userName']),
       ...user.names.filter((name) => written[name] !== before[name]),
       ...(written.administrator === before.administrator ? [] : ['roles']),
@@ -112,24 +114,32 @@ export async function planUsers(tx: Tx, caller: Caller, tenantId: string, table:
     ];
     const moved = moves.length > 0;
     outcomes[n] = {
-      action: moved ? 'moved' : changes.length > 0 ? 'changed' : 'unchanged',
-      changes: [...moves, ...changes],
+      action: moved ? 'moved' : changed.length > 0 ? 'changed' : 'unchanged',
+      changes: [...moves, ...changed],
     };
-    if (outcomes[n]?.action !== 'unchanged')
-      updated.push({ n, row: { ...written, userId: before.userId, moved, wasEnabled: before.status === '0' } });
+    if (outcomes[n]?.action === 'unchanged') continue;
+    changes.updated.push({ ...written, userId: before.userId, moved, wasEnabled: before.status === '0' });
+    changes.updatedRows.push(n);
+    for (const id of written.deptIds) deptIds.add(id);
   }
-  await checkAccounts(tx, caller, tenantId, created, errors);
-  await checkAdministrators(tx, tenantId, { stored, created, updated }, errors);
+  await checkAccounts(tx, caller, tenantId, changes.createdRows, errors);
+  await checkAdministrators(tx, tenantId, { stored, ...changes }, errors);
   for (const n of errors.byRow.keys()) outcomes[n] = undefined;
-  const all = [...created, ...updated].map(({ row }) => row);
   return {
     outcomes,
     errors,
-    changes: { created: created.map(({ row }) => row), updated: updated.map(({ row }) => row) },
-    createdRows: created.map(({ n }) => n),
-    userIds: updated.map(({ row }) => row.userId),
-    deptIds: [...new Set(all.flatMap(({ deptIds }) => deptIds))],
+    changes,
+    createdRows: changes.createdRows,
+    userIds: changes.updated.map(({ userId }) => userId),
+    deptIds: [...deptIds],
   };
+}
+
+interface Changes {
+  created: UserChanges['created'][number][];
+  createdRows: number[];
+  updated: UserChanges['updated'][number][];
+  updatedRows: number[];
 }
 
 async function readRows(table: Table, errors: ImportErrors) {
@@ -277,14 +287,14 @@ async function checkAccounts(
   tx: Tx,
   caller: Caller,
   tenantId: string,
-  created: readonly { n: number }[],
+  createdRows: readonly number[],
   errors: ImportErrors,
 ) {
-  if (created.length === 0) return;
+  if (createdRows.length === 0) return;
   const { accountLimit, count } = await readAccounts(tx, tenantId);
   const own = accountLimit === -1 ? Number.POSITIVE_INFINITY : Math.max(0, accountLimit - count);
   const quota = await readAccountsLeft(tx, caller, tenantId);
-  for (const [index, { n }] of created.entries()) {
+  for (const [index, n] of createdRows.entries()) {
     if (index >= own) errors.add(n, null, apiError('ACCOUNT_LIMIT', { accountCount: accountLimit }));
     if (quota && index >= quota.left) errors.add(n, null, quota.error);
   }
@@ -294,22 +304,16 @@ async function checkAccounts(
 async function checkAdministrators(
   tx: Tx,
   tenantId: string,
-  {
-    stored,
-    created,
-    updated,
-  }: {
-    stored: readonly (StoredUser | undefined)[];
-    created: readonly { row: UserChanges['created'][number] }[];
-    updated: readonly { n: number; row: UserChanges['updated'][number] }[];
-  },
+  { stored, created, updated, updatedRows }: Changes & { stored: readonly (StoredUser | undefined)[] },
   errors: ImportErrors,
 ): Promise<void> {
   const isAdministrator = ({ administrator, status }: { administrator: boolean; status: string }) =>
     administrator && status === '0';
-  const lost = updated.filter(({ n, row }) => isAdministrator(stored[n] as StoredUser) && !isAdministrator(row));
-  if (lost.length === 0 || [...created, ...updated].some(({ row }) => isAdministrator(row))) return;
-  const ids = lost.map(({ row }) => row.userId);
+  const lost = updatedRows.filter(
+    (n, index) => isAdministrator(stored[n] as StoredUser) && !isAdministrator(updated[index] as StoredUser),
+  );
+  if (lost.length === 0 || created.some(isAdministrator) || updated.some(isAdministrator)) return;
+  const ids = lost.map((n) => (stored[n] as StoredUser).userId);
   if (await hasOtherAdministrator(tx, tenantId, ids)) return;
-  for (const { n } of lost) errors.add(n, 'roles', apiError('LAST_ADMINISTRATOR'));
+  for (const n of lost) errors.add(n, 'roles', apiError('LAST_ADMINISTRATOR'));
 }

@@ -242,7 +242,7 @@ export const readLaterChanges = (
     [...lastChangeIds.keys()],
     (chunk) => tx<ChangeRow[]>`
       select ${changeColumns(tx)}
-      from unnest(${chunk as string[]}::bigint[], ${chunk.map((id) => String(lastChangeIds.get(id)))}::bigint[]) s (id, last)
+      from unnest(${chunk}::bigint[], ${chunk.map((id) => String(lastChangeIds.get(id)))}::bigint[]) s (id, last)
       cross join lateral (
         select * from changes c
         where c.tenant_id = ${tenantId} and c.resource = ${resource} and c.resource_id >= s.id and c.resource_id <= s.id

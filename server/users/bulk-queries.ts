@@ -51,9 +51,13 @@ export const recordUserChanges = async (tx: Tx): Promise<void> => {
 export const findByExternalIds = externalIdFinder('users', 'user_id');
 
 /** Finds users by their names, in the form of `userKey`. */
-export const findByKeys = (tx: Tx, tenantId: string, userKeys: string[]) => tx<{ userKey: string; userId: string }[]>`
-  select user_key as "userKey", user_id::text as "userId" from users
-  where tenant_id = ${tenantId} and user_key = any(${userKeys}::text[]) and del_flag = '0'`;
+export const findByKeys = (tx: Tx, tenantId: string, userKeys: string[]) =>
+  readInChunks(
+    userKeys,
+    (chunk) => tx<{ userKey: string; userId: string }[]>`
+      select user_key as "userKey", user_id::text as "userId" from users
+      where tenant_id = ${tenantId} and user_key = any(${chunk}::text[]) and del_flag = '0'`,
+  );
 
 export type StoredUser = UserFields & {
   userId: string;
@@ -74,7 +78,7 @@ export const readStored = (tx: Tx, tenantId: string, userIds: string[]) =>
         select max(m.dept_id) filter (where m.main) as dept_id, array_agg(m.dept_id order by m.dept_id) as dept_ids
         from user_departments m where m.tenant_id = ${tenantId} and m.user_id = u.user_id
       ) m on true
-      where u.tenant_id = ${tenantId} and u.user_id = any(${chunk as string[]}::bigint[]) and u.del_flag = '0'`,
+      where u.tenant_id = ${tenantId} and u.user_id = any(${chunk}::bigint[]) and u.del_flag = '0'`,
   );
 
 /** Replaces the names and the fields of many users. Their passwords stay the same. */

@@ -1,4 +1,4 @@
-import { readInChunks } from '../../db/chunks.ts';
+import { readInIdOrder } from '../../db/chunks.ts';
 import { bigintOf, type Fragment, raw, type Tx } from '../../db/driver.ts';
 import type { ExternalIdPath } from '../records/external-id.ts';
 import { type UserReplacement, type UserValues, user } from './record.ts';
@@ -85,7 +85,7 @@ export const findByKey = async (tx: Tx, tenantId: string, userKey: string) => {
  * transactions that only reference a user by foreign key.
  */
 export const lockUsers = (tx: Tx, tenantId: string, userIds: string[]) =>
-  readInChunks(
+  readInIdOrder(
     userIds,
     (chunk) => tx<
       { userId: number; userName: string; nickName: string | null; administrator: boolean; status: string }[]
@@ -139,7 +139,7 @@ export const touchUsers = (tx: Tx, tenantId: string, userIds: string[], by: stri
 
 /** Locks users, deleted or not, in the order of ids. */
 export const lockAnyUsers = (tx: Tx, tenantId: string, userIds: string[]) =>
-  readInChunks(
+  readInIdOrder(
     userIds,
     (chunk) => tx<{ delFlag: string; administrator: boolean }[]>`
       select del_flag as "delFlag", administrator from users

@@ -85,12 +85,12 @@ export async function writeUserChanges(
 
 /** Returns the ids of users by their names, in the form of `userKey`. */
 export async function findUsersByName(tx: Tx, tenantId: string, keys: string[]): Promise<Map<string, string>> {
-  const found = keys.length > 0 ? await findByKeys(tx, tenantId, keys) : [];
+  const found = await findByKeys(tx, tenantId, keys);
   return new Map(found.map((row) => [row.userKey, row.userId]));
 }
 
 export async function readStoredUsers(tx: Tx, tenantId: string, ids: string[]): Promise<Map<string, StoredUser>> {
-  const found = ids.length > 0 ? await readStored(tx, tenantId, ids) : [];
+  const found = await readStored(tx, tenantId, ids);
   return new Map(found.map((user) => [user.userId, user]));
 }
 
