@@ -74,6 +74,7 @@ export async function* streamChanges(
   const connection = reconnecting(signal);
   let cursor = after;
   for (;;) {
+    signal?.throwIfAborted();
     // Use a new signal for each connection: otherwise a long-lived signal would collect a listener for each.
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);

@@ -68,6 +68,12 @@ for (const kind of ['changes', 'streamChanges'] as const) {
     await assert.rejects(reading, /enough/);
   });
 
+  test(`${kind} throws the reason of a signal that was aborted before`, async () => {
+    const { client } = await createFeed();
+    const signal = AbortSignal.abort(new Error('enough'));
+    await assert.rejects(take(client[kind]({ after: 'latest', signal }), 1), /enough/);
+  });
+
   test(`${kind} throws the error of a key that is deleted`, async () => {
     const { admin, client } = await createFeed();
     await admin.createDepartment({ deptName: 'a' });
