@@ -49,13 +49,18 @@ export async function findIndexProblems(sql: Sql): Promise<{ checked: number; in
   };
 }
 
+const shippedFunctions = new Set(shipped.functions.map(({ name }) => name));
+
 /** Returns the indexes that the migrations create and do not drop again, except those of keys, which PostgreSQL names. */
 function shippedIndexes(): Index[] {
   const indexes = new Map<string, Index>();
   const pattern = /^(?:create (?:unique )?index (\w+) on [^;]*|drop index (?:if exists )?(\w+)|drop table (\w+));/gm;
   for (const { text } of shipped.migrations) {
     for (const [match, created, dropped, droppedTable] of text.replace(/--.*$/gm, '').matchAll(pattern)) {
-      const statement = match.replace(/\s+/g, ' ').replace(/ on (\w+)/, ' on banyan.$1');
+      const statement = match
+        .replace(/\s+/g, ' ')
+        .replace(/ on (\w+)/, ' on banyan.$1')
+        .replace(/\w+(?=\()/g, (name) => (shippedFunctions.has(`${name}.sql`) ? `banyan.${name}` : name));
       if (created) indexes.set(created, { name: created, statement });
       if (dropped) indexes.delete(dropped);
       if (droppedTable) {

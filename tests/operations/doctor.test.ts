@@ -66,11 +66,13 @@ test('a healthy database has one line for each check', async () => {
 });
 
 test('a missing index is found, and the advice creates it again', async () => {
-  await superuser`drop index banyan.departments_leader`;
-  const { others } = await examine();
-  assert.equal(others.length, 1, others.join('\n'));
-  const [, statement] = /^indexes +departments_leader is missing → Run: (.*)$/.exec(String(others[0])) ?? [];
-  await superuser.unsafe(String(statement));
+  for (const index of ['departments_leader', 'departments_search']) {
+    await superuser`drop index banyan.${superuser(index)}`;
+    const { others } = await examine();
+    assert.equal(others.length, 1, others.join('\n'));
+    const [, statement] = new RegExp(`^indexes +${index} is missing → Run: (.*)$`).exec(String(others[0])) ?? [];
+    await superuser.unsafe(String(statement));
+  }
   assert.deepEqual((await examine()).others, []);
 });
 
