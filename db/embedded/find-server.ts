@@ -34,9 +34,10 @@ export function findServer(clusterDir: string): FoundServer | undefined {
 
 /** Whether the process is the server with this socket folder. Clusters never share one, so it identifies the server. */
 function isServerAt(pid: number, socketDir: string): boolean {
-  const [, serverDir] = /unix_socket_directories=([^\0\s]*\/banyan-\w+)/.exec(commandOf(pid)) ?? [];
   // PostgreSQL writes the folder to its lock file a little later. Until then any embedded server is accepted.
-  return serverDir !== undefined && (socketDir === '' || serverDir === socketDir);
+  if (socketDir === '') return /unix_socket_directories=.*\/banyan-\w/.test(commandOf(pid));
+  const options = commandOf(pid).split(/\0| -c /);
+  return options.includes(`unix_socket_directories=${socketDir}`);
 }
 
 /** Whether a server is running on this data directory, or is just starting or stopping. */

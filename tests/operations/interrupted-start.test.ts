@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { startEmbedded } from '../../db/embedded/cluster.ts';
+import { isRunning } from '../../db/embedded/find-server.ts';
 import { commandOf } from '../../db/embedded/processes.ts';
 import { StartupError } from '../../db/startup-error.ts';
 import { assertStopped, connectTo, newDataFolder, postgresOf, usedDataFolder } from '../support/process.ts';
@@ -29,6 +30,23 @@ test('a stale lock file with the pid of another process does not prevent a start
   assert.equal((await database`select from banyan.tenants`).length, 1);
   await database.end();
   await neighbour.stop();
+});
+
+test('a running PostgreSQL is found if the path of its socket contains a space', async (t) => {
+  const dataDir = await usedDataFolder();
+  const { TMPDIR } = process.env;
+  const folder = fs.mkdtempSync('/tmp/with space ');
+  fs.chmodSync(folder, 0o777);
+  t.after(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+    fs.rmSync(folder, { recursive: true });
+  });
+  process.env.TMPDIR = folder;
+  const server = await startEmbedded(dataDir, () => {});
+  assert.ok(postgresOf(dataDir).socketDir.startsWith(folder));
+  assert.ok(isRunning(dataDir));
+  await server.stop();
 });
 
 test('a start waits for a PostgreSQL whose socket was removed and whose shutdown checkpoint is slow', async () => {
