@@ -108,7 +108,8 @@ export async function buildApp({ passwordCost, ...options }: AppOptions): Promis
   healthRoutes(app, deps);
   if (metrics) {
     const collect = async () => [await metrics.snapshot()];
-    const scrape = options.scrape ?? (await createScrape({ db, timing, workers: () => 1, collect }));
+    const scrape =
+      options.scrape ?? (await createScrape({ db, timing, workers: () => 1, configuredWorkers: 1, collect }));
     app.decorate('metrics', { ...metrics, scrape });
     if (config.metrics) metricsRoutes(app, scrape);
   }

@@ -15,6 +15,8 @@ interface ScrapeOptions {
   timing: Timing;
   /** Returns the number of processes that serve requests. */
   workers: () => number;
+  /** The number that is configured. */
+  configuredWorkers: number;
   /** Returns the metrics of all processes of this node. */
   collect: () => Promise<Snapshot[]>;
 }
@@ -24,7 +26,13 @@ interface ScrapeOptions {
  * database, which are the same for all processes and so must not be added up. Concurrent scrapes share one result, because a
  * flood of them must not occupy the service or the database.
  */
-export async function createScrape({ db, timing, workers, collect }: ScrapeOptions): Promise<Scrape> {
+export async function createScrape({
+  db,
+  timing,
+  workers,
+  configuredWorkers,
+  collect,
+}: ScrapeOptions): Promise<Scrape> {
   const { Gauge, Registry } = await import('prom-client');
   const readFigures = createFigureReader(db, timing);
   const scrape = createBatcher<undefined, string>(
@@ -40,6 +48,7 @@ export async function createScrape({ db, timing, workers, collect }: ScrapeOptio
         registers: [registry],
       }).set({ version }, 1);
       add('banyan_workers', 'Processes that serve requests.', workers());
+      add('banyan_workers_configured', 'Processes that should serve requests: BANYAN_WORKERS.', configuredWorkers);
       add('banyan_db_up', 'Whether the figures about the database could be read: 1 or 0.', figures ? 1 : 0);
       for (const [name, help, column] of FIGURES) if (figures) add(name, help, figures[column]);
       const text = await render([...snapshots, await registry.getMetricsAsJSON()]);

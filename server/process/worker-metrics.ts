@@ -18,7 +18,7 @@ interface Worker {
 export async function startWorkerMetrics(
   db: Database,
   timing: Timing,
-  ready: readonly Worker[],
+  { ready, configured }: { ready: readonly Worker[]; configured: number },
 ): Promise<{ scrape: Scrape; backupCounter: () => CountBackup; watch(worker: Worker): void }> {
   const own = await createMetrics();
   const last = new Map<Worker, Snapshot>();
@@ -43,7 +43,13 @@ export async function startWorkerMetrics(
     return [...(await Promise.all([own.snapshot(), before])), ...current];
   }
 
-  const scrape = await createScrape({ db, timing, workers: () => ready.length, collect });
+  const scrape = await createScrape({
+    db,
+    timing,
+    workers: () => ready.length,
+    configuredWorkers: configured,
+    collect,
+  });
   return {
     scrape,
     backupCounter: own.backupCounter,

@@ -49,7 +49,8 @@ export async function serveInWorkers(
   const { host, port, workers, metricsPort } = task.config;
   const timing = { ...defaultTiming, ...task.processOptions?.timing };
   const ready: Worker[] = [];
-  const metrics = task.config.metrics || metricsPort !== null ? await startWorkerMetrics(db, timing, ready) : undefined;
+  const needsMetrics = task.config.metrics || metricsPort !== null;
+  const metrics = needsMetrics ? await startWorkerMetrics(db, timing, { ready, configured: workers }) : undefined;
   let closing = false;
 
   async function start(): Promise<void> {
