@@ -72,7 +72,12 @@ export async function send(
   });
   try {
     // Enforce the deadline here too, whatever state the connection is in.
-    return outcome(await rejectOnAbort(post(resolveTarget, message, signal), signal));
+    return outcome(
+      await rejectOnAbort(
+        post(resolveTarget, message, signal, () => clearTimeout(timer)),
+        signal,
+      ),
+    );
   } catch (error) {
     stop.throwIfAborted();
     if (signal.aborted) return outcome({ error: `no response within ${responseMs / 1000} seconds` });
@@ -87,6 +92,7 @@ async function post(
   resolveTarget: ResolveTarget,
   message: Message,
   signal: AbortSignal,
+  onResponse: () => void,
 ): Promise<{ status: number; responseText: string }> {
   // Resolve and check again, and connect to exactly these addresses: the name may have changed since registration.
   const { url, addresses } = await rejectOnAbort(resolveTarget(message.url), signal);
@@ -116,6 +122,7 @@ async function post(
     // The connection may close without an error, and after a status 101 there is no response event.
     outgoing.on('close', () => reject(new Error('connection closed without a response')));
     outgoing.on('response', (response) => {
+      onResponse();
       outgoing.removeAllListeners('close');
       const chunks: Buffer[] = [];
       let length = 0;
