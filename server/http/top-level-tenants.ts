@@ -1,5 +1,5 @@
 import { createCache } from '../cache.ts';
-import type { FairShares, Member } from './fair-shares.ts';
+import type { FairShares } from './fair-shares.ts';
 
 /** Returns the top-level tenant of each tenant: its ancestor directly below 000000, or the tenant itself. */
 export type TopLevelTenantFinder = (tenantIds: string[]) => Promise<Map<string, string>>;
@@ -35,24 +35,28 @@ export class TopLevelTenants {
   lookUpMissing(): void {
     if (this.lookingUp) return;
     const missing = new Set<string>();
-    for (const [, { name }] of this.tenants()) if (!this.cached.has(name)) missing.add(name);
+    for (const shares of this.allShares) {
+      for (const { name, group } of shares.active()) {
+        if (group.name !== WITHOUT_TOKEN && !this.cached.has(name)) missing.add(name);
+      }
+    }
     if (missing.size === 0) return;
     this.lookingUp = true;
     this.find([...missing])
       .then((found) => {
-        for (const [tenantId, topLevel] of found) this.cached.set(tenantId, topLevel);
-        for (const [shares, tenant] of this.tenants()) shares.move(tenant, this.of(tenant.name));
+        for (const [tenantId, topLevel] of found) {
+          this.cached.set(tenantId, topLevel);
+          // Move it in all shares: where it holds nothing now, it may later.
+          for (const shares of this.allShares) {
+            const tenant = shares.find(tenantId);
+            if (tenant) shares.move(tenant, topLevel);
+          }
+        }
       })
       // While the database is unavailable, tenants that have not been looked up count as top-level tenants.
       .catch(() => {})
       .finally(() => {
         this.lookingUp = false;
       });
-  }
-
-  private *tenants(): Generator<[FairShares, Member]> {
-    for (const shares of this.allShares) {
-      for (const member of shares.active()) if (member.group.name !== WITHOUT_TOKEN) yield [shares, member];
-    }
   }
 }

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { FairShares } from '../../server/http/fair-shares.ts';
+import { FairShares, type Member } from '../../server/http/fair-shares.ts';
 import { InFlight } from '../../server/http/in-flight.ts';
 import { defaultLimits } from '../../server/http/limits.ts';
 import { LoadShedder } from '../../server/http/load-shedding.ts';
+import { TopLevelTenants } from '../../server/http/top-level-tenants.ts';
 import { TrackedResponse } from '../../server/http/tracked-response.ts';
+import { waitFor } from '../support/wait.ts';
 
 /** How the load shedder follows the throughput. Timers are mocked, so that the result does not depend on speed. */
 
@@ -143,6 +145,16 @@ test('a tenant that turns out to belong to a subtree counts there with all that 
   assert.ok(shares.isBelowShare(parent, LIMIT));
   // Nobody else holds anything, so the whole limit is its share.
   assert.ok(shares.isBelowShare(other, 2));
+});
+
+test('a tenant counts below its top-level tenant also where it held nothing when that was looked up', async () => {
+  const [slots, subscribers] = [new FairShares(), new FairShares()];
+  const topLevel = new TopLevelTenants([slots, subscribers], async () => new Map([['child', 'parent']]));
+  const [busy, idle] = [slots, subscribers].map((shares) => shares.create('child', topLevel.of('child')));
+  slots.add(busy as Member);
+  topLevel.lookUpMissing();
+  await waitFor('its top-level tenant has been looked up', () => busy?.group.name === 'parent');
+  assert.equal(idle?.group.name, 'parent');
 });
 
 test('a request that has been removed from those in flight does not remove the one that has taken its place', () => {
