@@ -34,7 +34,7 @@ export const memberRemoval = (toDeptId: string | null): MemberRemoval => ({
     if (deleted.length > 0) await removeUsers(tx, caller, idsOf(deleted), undefined, undefined);
     const moved = members.filter((member) => !deleted.includes(member));
     if (moved.length === 0) return;
-    await lockUsers(tx, tenantId, idsOf(moved));
+    assertMayManage(caller, await lockUsers(tx, tenantId, idsOf(moved)));
     await moveMembers(tx, tenantId, moved, { from: deptIds, to: toDeptId });
     await touchUsers(tx, tenantId, idsOf(moved), userName);
   },
@@ -76,6 +76,7 @@ export async function replaceDepartments(
   const userIds = users.map(({ userId }) => userId);
   const locked = await lockUsers(tx, tenantId, userIds);
   if (locked.length < users.length) throw apiError('USER_NOT_FOUND');
+  assertMayManage(caller, locked);
   const memberships = await lockFormerDepartments(tx, tenantId, users);
   await deleteMembershipsOfUsers(tx, tenantId, userIds);
   await insertMemberships(tx, tenantId, memberships);

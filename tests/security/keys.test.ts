@@ -5,7 +5,7 @@ import type { Caller } from '../../server/auth/caller.ts';
 import { generateKey } from '../../server/auth/key-format.ts';
 import { KEY_PERMISSIONS, PERMISSIONS } from '../../server/auth/permissions.ts';
 import { addKey } from '../../server/keys/rules.ts';
-import { DEPTS, expectError } from '../support/expect.ts';
+import { DEPTS, expectError, expectOk } from '../support/expect.ts';
 import { basic, postForm } from '../support/oauth.ts';
 import { Client, startService } from '../support/service.ts';
 import { captureQueries, idsIn, type Query } from '../support/statements.ts';
@@ -183,6 +183,18 @@ test('a key that may write users neither creates, changes nor restores an admini
   expectError(await client.post(`${users}/${former}/restore`, {}), 403, 'NOT_ALLOWED');
   expectError(await client.post(`/system/change-api/${deletion.id}/revert`), 403, 'NOT_ALLOWED');
   assert.equal((await client.delete(`${users}/${member}`)).status, 200);
+});
+
+test('a key neither moves administrators by deleting a department, nor by a revert', async () => {
+  const { client } = await createKey({ permissions: ['dept:write', 'user:write', 'change:revert'] });
+  const [from, to] = [await admin.createDepartment(), await admin.createDepartment()];
+  const lead = await admin.createUser({ userName: 'leading-admin', roles: ['admin'], deptId: to, deptIds: [from] });
+  for (const mode of ['users=delete', `users=move&toDeptId=${to}`]) {
+    expectError(await client.delete(`${DEPTS}/${from}?${mode}`), 403, 'NOT_ALLOWED');
+  }
+  expectOk(await admin.delete(`${DEPTS}/${from}?users=move&toDeptId=${to}`));
+  const [move] = (await admin.get(`/system/change-api/list?resource=user&resourceId=${lead}&limit=1`)).data.rows;
+  expectError(await client.post(`/system/change-api/${move.id}/revert`), 403, 'NOT_ALLOWED');
 });
 
 test('requestsPerMinute is exact over two nodes, and each key has a bucket of its own', async () => {
