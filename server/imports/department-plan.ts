@@ -96,11 +96,7 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
   for (const [n, { place }] of rows.entries()) {
     await pause();
     if (!place || ids[n] !== undefined || rowOfPlace.get(place) !== n) continue;
-    // Skip a department if another row names it by its external id and moves it to the path of that row: this path becomes free.
-    const candidates = place.deptIds.filter((id): id is string => {
-      const other = id === null ? undefined : rowOf.get(id);
-      return id !== null && (other === undefined || rows[other]?.place === undefined);
-    });
+    const candidates = stayingAt(place, { rows, rowOf }).filter((id) => id !== null);
     const [deptId] = candidates;
     const other = deptId === undefined ? undefined : rowOf.get(deptId);
     if (candidates.length > 1) errors.add(n, 'path', apiError('DEPT_PATH_AMBIGUOUS', { path: showPath(place.names) }));
@@ -119,6 +115,17 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
     errors.add(n, 'externalId', apiError('EXTERNAL_ID_DIFFERS', { source: dept.source, externalId: dept.externalId }));
   }
   return { stored, rowOf, rowOfPlace, rowOfExternalId, deptOfExternalId };
+}
+
+/**
+ * Returns the departments at a place. Skips a department if a row names it by its external id and moves it to the path of that row:
+ * this path becomes free.
+ */
+function stayingAt({ deptIds }: PathNode, { rows, rowOf }: Pick<Rows & Matching, 'rows' | 'rowOf'>) {
+  return deptIds.filter((id) => {
+    const row = id === null ? undefined : rowOf.get(id);
+    return row === undefined || rows[row]?.place === undefined;
+  });
 }
 
 /** Finds the departments of all external ids in the file, those of parents included. */
@@ -261,8 +268,9 @@ function findParent(
   const { parent } = place as { parent: PathNode };
   const row = rowOfPlace.get(parent);
   if (row !== undefined) return row;
-  const [deptId, another] = parent.deptIds;
-  if (dept && parent.deptIds.includes(dept.parentId)) return KEEP;
+  const deptIds = stayingAt(parent, { rows, rowOf });
+  const [deptId, another] = deptIds;
+  if (dept && deptIds.includes(dept.parentId)) return KEEP;
   if (another !== undefined) throw apiError('DEPT_PATH_AMBIGUOUS', { path: showPath(parent.names) });
   if (deptId === undefined) throw apiError('DEPT_PATH_NOT_FOUND', { path: showPath(parent.names) });
   return deptId === null ? null : refOf(deptId);

@@ -89,8 +89,8 @@ export async function planUsers(tx: Tx, caller: Caller, tenantId: string, table:
       userName: row.userName ?? before?.userName ?? '',
       ...departments,
     } as UserChanges['created'][number];
-    if ((written.administrator || before?.administrator) && !hasAllPermissions(caller))
-      errors.add(n, 'roles', apiError('NOT_ALLOWED'));
+    const mayManage = !(written.administrator || before?.administrator) || hasAllPermissions(caller);
+    if (!before && !mayManage) errors.add(n, 'roles', apiError('NOT_ALLOWED'));
     if (written.userName !== (before?.userName ?? '') && !errors.has(n))
       errors.check(n, 'userName', () =>
         assertUserNameAllowed(written.userName, headersOf(table)('userName') as string),
@@ -118,6 +118,10 @@ export async function planUsers(tx: Tx, caller: Caller, tenantId: string, table:
       changes: [...moves, ...changed],
     };
     if (outcomes[n]?.action === 'unchanged') continue;
+    if (!mayManage) {
+      errors.add(n, 'roles', apiError('NOT_ALLOWED'));
+      continue;
+    }
     changes.updated.push({ ...written, userId: before.userId, moved, wasEnabled: before.status === '0' });
     changes.updatedRows.push(n);
     for (const id of written.deptIds) deptIds.add(id);

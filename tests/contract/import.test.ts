@@ -84,6 +84,17 @@ test('an import by external id can rename and move departments, and one revert u
   assert.deepEqual(await outcomes(tenant, 'dept', cycle), ['C DEPT_CYCLE', 'C EXTERNAL_ID_NOT_FOUND']);
 });
 
+test('a department that another row moves away is not the parent of rows below its former path', async () => {
+  const tenant = await service.createTenant();
+  await tenant.createDepartment({ deptName: 'A', source: 'hr', externalId: '1' });
+  const rows = [
+    ['部门路径', '来源系统', '外部编号'],
+    ['C', 'hr', '1'],
+    ['A/B', '', ''],
+  ];
+  assert.deepEqual(await outcomes(tenant, 'dept', rows), ['changed', 'A DEPT_PATH_NOT_FOUND']);
+});
+
 test('each error names its row, and its column if the file has it, and an import with errors writes nothing', async () => {
   const tenant = await service.createTenant();
   for (let n = 0; n < 2; n++) await tenant.createDepartment({ deptName: '同名' });

@@ -213,6 +213,18 @@ test('a key with `import` imports users, but neither makes nor changes an admini
     ]),
   );
   assert.equal(boss.data.errors?.[0]?.reason, 'NOT_ALLOWED', boss.text);
+  // Rows that change nothing may name administrators, such as those of an exported file.
+  const unchanged = await importFile(
+    key,
+    'user',
+    'apply',
+    csv([
+      ['用户名', '角色'],
+      ['boss', '管理员'],
+      ['by-key', '成员'],
+    ]),
+  );
+  assert.equal(unchanged.code, 200, unchanged.text);
 });
 
 test('a body that is not a form with one file is rejected', async () => {
