@@ -32,7 +32,7 @@ export const numbersOf = async (client: Client, quota: string) => {
 export const consume = (client: Client, quota: string, amount?: number, more: object = {}) =>
   client.post(`${QUOTAS}/consume`, { quota, amount, ...more });
 
-export const reserve = (client: Client, quota: string, amount: number, seconds = 60) =>
+export const reserve = (client: Client, quota: string, amount: number, seconds = 86_400) =>
   client.post(`${QUOTAS}/reserve`, { quota, amount, seconds });
 
 export const dataOf = (response: ApiResponse) => {
