@@ -50,7 +50,7 @@ export function createPersistedStore<T extends string>(
   };
 }
 
-/** Reading the property `localStorage` or `sessionStorage` fails already if the browser forbids storage. */
+/** Even reading the property `localStorage` or `sessionStorage` throws if the browser forbids storage. */
 type StorageName = 'localStorage' | 'sessionStorage';
 
 export function readStorage(key: string, storage: StorageName = 'localStorage'): string | null {

@@ -15,7 +15,7 @@ export class TokenReader {
   private readonly limits: KeyLimits;
   private readonly refusalStates: RefusalStates;
   private readonly verified = createCache<Verified>(MAX_CACHED);
-  /** What requests learned about the API keys that tokens were issued to. All tokens of a key share it. */
+  /** What requests learned about the API keys that tokens were issued to. All tokens for one secret share it. */
   private readonly knownKeys = createCache<KnownKey>(MAX_CACHED);
 
   constructor(tokenKeys: TokenKeys, limits: KeyLimits, refusalStates: RefusalStates) {

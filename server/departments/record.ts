@@ -13,7 +13,7 @@ export const department = defineRecord({
     type: 'bigint',
     schema: Type.Unsafe<number | string>({
       ...Long,
-      description: 'The user who leads it. An empty `leader` shows their name',
+      description: 'The user who leads it. A null `leader` shows their name',
     }),
     default: null,
     keptIfOmitted: true,

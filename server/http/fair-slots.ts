@@ -35,7 +35,6 @@ export class FairSlots {
     return () => this.count(names, -1);
   }
 
-  /** How many slots are in use. */
   get used(): number {
     return this.root.used;
   }

@@ -8,7 +8,7 @@ import { MAX_RESPONSE_BYTES } from '../http/response-size.ts';
 import { readUsers } from '../users/reads.ts';
 import { notOffered } from './responses.ts';
 
-/** RuoYi's front ends show all departments at once, and a browser shows no more than this. */
+/** RuoYi's front ends show all departments at once, and a browser cannot handle more than this. */
 const MAX_DEPARTMENTS = 10_000;
 const PAGE_SIZE = 500;
 

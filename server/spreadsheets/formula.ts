@@ -6,7 +6,7 @@
 /** How formulas begin. Full-width characters count too: some input methods and programs treat them alike. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 /**
- * A phone number or a number: behind its sign it has no letters, and no operators but minus signs, so it calls nothing
+ * A phone number or a number: after its sign it has no letters, and no operators but minus signs, so it calls nothing
  * and refers to nothing.
  */
 const PLAIN_NUMBER = /^[+-][\d ().-]+$/;

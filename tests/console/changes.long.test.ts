@@ -95,7 +95,7 @@ test('the audit log loads older changes on demand; an administrator can filter i
   await rows.filter({ hasText: '分公司部门' }).first().waitFor({ state: 'detached' });
 });
 
-test('the diff lists users who were created, moved, changed or deleted, and the operator of each change', async () => {
+test('the diff lists users who were created, moved, changed or deleted, and the operator of a move', async () => {
   const admin = await fixture.service.createTenant();
   const { left, right } = await createDepartments(admin, { left: { deptName: '左区' }, right: { deptName: '右区' } });
   const create = (userName: string, nickName: string) => admin.createUser({ userName, nickName, deptId: left });

@@ -9,7 +9,7 @@ import { createDepartments, credentialsOf } from './departments-page.ts';
 await avoidMidnight();
 const { fixture, credentials, beforeEdits } = await startChanges(await shareConsole());
 
-test('the audit log has one row for one action, a heading for each day, and filters by action and person', async () => {
+test('the audit log has one row for one action, a heading with the day, and filters by action and person', async () => {
   const admin = await fixture.service.createTenant();
   const { top, left, right } = await createDepartments(admin, {
     top: { deptName: '厂区' },

@@ -95,7 +95,7 @@ test('the console works in a browser that forbids storage', async () => {
   await logOut(page);
 });
 
-test('the details of a failed login name the reason in the language of the reader', async () => {
+test('the details of a failed login name the reason', async () => {
   const admin = await fixture.service.createTenant();
   const data = { tenantId: admin.tenantId, username: 'boss', password: 'a wrong password' };
   assert.equal((await fixture.service.anonymous.post('/auth/login', data)).status, 401);

@@ -18,7 +18,7 @@ test('the dark theme survives a reload and is accessible', async () => {
   await expectAccessibleInLongRun(page);
 });
 
-test('nothing is animated when the system requests reduced motion', async () => {
+test('a dialog is not animated when the system requests reduced motion', async () => {
   await fixture.service.root.createUser({ userName: 'qin', roles: ['admin'] });
   const recordAnimations = async (reducedMotion: 'reduce' | 'no-preference') => {
     await logInOnPage(page, { username: 'qin' }, '/me');

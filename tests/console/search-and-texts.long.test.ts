@@ -20,7 +20,7 @@ const { exact, sales } = await createDepartments(company, {
   sales: { deptName: '销售部', orderNum: 1001 },
 });
 
-test('the department that has exactly the searched name comes first in the tree panel and in every picker, and more results can be loaded', async () => {
+test('the department that has exactly the searched name comes first in the tree panel and in pickers, and more results can be loaded', async () => {
   const page = await fixture.logIn(credentials, `/departments/${sales}`);
   await page.getByRole('textbox', { name: '搜索部门' }).fill('研发部');
   const results = page.locator('button.departments-result');

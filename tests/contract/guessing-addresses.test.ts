@@ -20,7 +20,6 @@ const LOCKED = '429 TOO_MANY_LOGINS';
 const SUCCEEDED = '200 OK';
 
 let last = 0;
-/** An address that has not been used before. */
 const newAddress = () => `127.2.${++last >> 8}.${last & 255}`;
 
 const logIn = (from: string, tenantId: string, password = PASSWORD, username = 'boss') =>

@@ -12,7 +12,6 @@ const FAILED = '401 LOGIN_FAILED';
 const LOCKED = '429 TOO_MANY_LOGINS';
 
 let last = 0;
-/** An address that has not been used before. */
 const newAddress = () => `127.1.${++last >> 8}.${last & 255}`;
 
 interface LoginAttempt {

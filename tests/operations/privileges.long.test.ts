@@ -46,7 +46,7 @@ for (const workers of ['1', '2']) {
   });
 }
 
-test('a service that was started as root runs as the user of PostgreSQL, imports, archives, and replaces a worker as that user', {
+test('a service that was started as root runs as the user of PostgreSQL, imports, reports no archiving failure, and replaces a worker as that user', {
   skip: skipPrivileges,
 }, async () => {
   const dataDir = newDataFolder();

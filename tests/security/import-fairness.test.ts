@@ -63,7 +63,7 @@ test('memory is reserved for the errors that short rows may have, and at most te
   assert.match(msg, /拆分文件/);
 });
 
-test('a tenant below another gets as much memory as that one; while another import takes some, a retry may succeed', async () => {
+test('a tenant below another gets as much memory as that one; while another import takes some, the error is TOO_BUSY', async () => {
   const PORTION = 16_777_216;
   const limit = createImportLimit(9 * PORTION);
   const reply = { raw: new EventEmitter(), server: { timing: { streamQueueMs: 600_000 } } } as unknown as FastifyReply;

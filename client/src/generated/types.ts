@@ -132,7 +132,7 @@ export type DepartmentFields = {
   orderNum?: number | null;
   leader?: string | null;
   /**
-   * The user who leads it. An empty `leader` shows their name
+   * The user who leads it. A null `leader` shows their name
    */
   leaderId?: number | string | null;
   phone?: string | null;

@@ -1,7 +1,7 @@
 import { type AuditEntry, type AuditFilter, api } from '../api.ts';
 
 /**
- * A deleted subtree is shown as one row, that of its topmost department. This is usually its last change in the list, so all
+ * A deleted subtree is shown as one row, that of its topmost department. This department usually comes last in the list, so all
  * changes of its request have to be read.
  */
 

@@ -10,7 +10,7 @@ export type DepartmentTarget = DropTarget<Child>;
 /** The service accepts this many ids in one order request. */
 const MAX_ORDERED = 10_000;
 const PAGE_SIZE = 500;
-const MAX_ATTEMPTS = 5;
+const MAX_RETRIES = 5;
 
 export const getTargetParent = ({ node, position }: DepartmentTarget) =>
   position === 'into' ? node.deptId : node.parentId;
@@ -86,7 +86,7 @@ export async function placeAmongSiblings(deptId: number, parentId: number, place
       // A sibling was moved away between the two requests. Try again with the current siblings.
       const siblingLeft =
         isApiError(error, 'NOT_CHILDREN') && !(error.details.deptIds as unknown[]).map(Number).includes(deptId);
-      if (!siblingLeft || attempt > MAX_ATTEMPTS) throw error;
+      if (!siblingLeft || attempt > MAX_RETRIES) throw error;
     }
   }
 }
@@ -133,7 +133,7 @@ export async function changeParent(deptId: number, parentId: number): Promise<vo
       await api.updateDepartment({ ...data, parentId }, etag);
       return;
     } catch (error) {
-      if (!isApiError(error, 'CHANGED_MEANWHILE') || attempt > MAX_ATTEMPTS) throw error;
+      if (!isApiError(error, 'CHANGED_MEANWHILE') || attempt > MAX_RETRIES) throw error;
     }
   }
 }

@@ -50,7 +50,7 @@ export function PeriodBar({ tenant, span }: { tenant: Period & { status: '0' | '
 
 /** The width of the label of a month with its gap, in pixels. */
 const MARK_WIDTH = 58;
-/** Half the width of the label of today, plus a gap. */
+/** The width of the label of today. From its middle, this is half of the label plus a gap. */
 const TODAY_WIDTH = 24;
 
 /** The months of the time axis, as many as fit. */

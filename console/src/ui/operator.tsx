@@ -35,8 +35,8 @@ export function useOperator({ by, byUserId, byKeyId, byTenantId, requestId }: Op
 }
 
 /**
- * Shows the name of the operator. Users, including deleted ones, are linked to their page. API keys and commands have no page, and
- * those of users of a tenant above cannot be opened.
+ * Shows the name of the operator. Users, including deleted ones, are linked to their page. API keys and commands have no page,
+ * and the pages of users of a tenant above cannot be opened.
  */
 export function OperatorLink({ operator }: { operator: Operator }) {
   const { name, account } = useOperator(operator);
