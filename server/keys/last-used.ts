@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { Database } from '../../db/connect.ts';
 import { createCache } from '../cache.ts';
 import type { App } from '../context.ts';
@@ -29,14 +30,18 @@ export function recordKeyUses(app: App, db: Database): void {
     });
   }
 
-  app.addHook('onResponse', (request, _reply, done) => {
-    const { token } = request;
-    if (token?.keyId !== undefined && token.known.accepted && !recorded.has(token.keyId)) {
-      const { tenantId, keyId, address } = token;
-      recorded.set(keyId, true);
-      uses.push({ tenantId, keyId, address });
-      timer ??= setTimeout(flush, COLLECT_MS).unref();
-    }
+  function record({ token }: FastifyRequest): void {
+    if (token?.keyId === undefined || !token.known.accepted || recorded.has(token.keyId)) return;
+    const { tenantId, keyId, address } = token;
+    recorded.set(keyId, true);
+    uses.push({ tenantId, keyId, address });
+    timer ??= setTimeout(flush, COLLECT_MS).unref();
+  }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    // Not `onResponse`: it is not called after the client disconnected, as from an event stream.
+    const isUser = request.token && request.token.keyId === undefined;
+    if (!isUser) reply.raw.once('close', () => record(request));
     done();
   });
   app.addHook('preClose', flush);

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import { bigintOf, type Tx } from '../../db/driver.ts';
+import { writeOutsideTenants } from '../../db/tenant-scope.ts';
 import type { Key, KeyFilter } from './schema.ts';
 
 /** The fields of a key that an update replaces. */
@@ -135,8 +136,9 @@ export interface KeyUse {
 
 /** Records uses of keys of several tenants, in one round trip. */
 export const recordUses = (db: Database, uses: readonly KeyUse[]) =>
-  db.use(
-    (sql) => sql`
+  writeOutsideTenants(
+    db,
+    (tx) => tx`
       select record_key_uses(${uses.map(({ tenantId }) => tenantId)}::text[], ${uses.map(({ keyId }) => keyId)}::bigint[],
         ${uses.map(({ address }) => address)}::text[])`,
   );
