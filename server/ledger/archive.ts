@@ -12,7 +12,7 @@ const VERSIONS_BATCH_SIZE = 50;
 /**
  * Moves logins older than `days` to the archive, and other changes if a later change of the same record is that old
  * too, so that the state at the start of the remaining history is complete. Changes with a pending delivery to a
- * webhook stay, and for RETRY_DAYS those that are still to become one, because the archive may be emptied. Small
+ * webhook stay, and for RETRY_DAYS those that a webhook has not queued yet, because the archive may be emptied. Small
  * transactions keep writers from waiting. Returns the number of moved changes, even if `signal` aborts.
  */
 export async function archiveLedger(owner: Sql, days: number, signal?: AbortSignal): Promise<number> {
@@ -23,7 +23,7 @@ export async function archiveLedger(owner: Sql, days: number, signal?: AbortSign
   const ledgers = await listLedgers(owner);
   for (const tenantId of ledgers) {
     for (let count = BATCH_SIZE; count === BATCH_SIZE && !signal?.aborted; moved += count) {
-      count = await withinLedger(owner, tenantId, 'isolation level read committed', (tx) =>
+      count = await withinLedger(owner, tenantId, 'isolation level read committed read write', (tx) =>
         moveBatch(tx, tenantId, cutoff),
       );
     }
@@ -31,7 +31,9 @@ export async function archiveLedger(owner: Sql, days: number, signal?: AbortSign
   // Ledgers of ancestors refer to versions of a tenant too, so this comes after all of them.
   for (const tenantId of ledgers) {
     for (let count = VERSIONS_BATCH_SIZE; count === VERSIONS_BATCH_SIZE && !signal?.aborted; ) {
-      count = await withinLedger(owner, tenantId, 'isolation level read committed', (tx) => moveVersions(tx, tenantId));
+      count = await withinLedger(owner, tenantId, 'isolation level read committed read write', (tx) =>
+        moveVersions(tx, tenantId),
+      );
     }
   }
   return moved;

@@ -12,12 +12,12 @@ export async function archiveUses(owner: Sql, days: number, signal?: AbortSignal
   let moved = 0;
   for (const tenantId of await listLedgers(owner)) {
     for (let count = BATCH_SIZE; count === BATCH_SIZE && !signal?.aborted; moved += count) {
-      count = await withinLedger(owner, tenantId, 'isolation level read committed', (tx) =>
+      count = await withinLedger(owner, tenantId, 'isolation level read committed read write', (tx) =>
         moveUses(tx, tenantId, cutoff),
       );
     }
     for (let count = BATCH_SIZE; count === BATCH_SIZE && !signal?.aborted; ) {
-      count = await withinLedger(owner, tenantId, 'isolation level read committed', (tx) =>
+      count = await withinLedger(owner, tenantId, 'isolation level read committed read write', (tx) =>
         removeReservations(tx, tenantId, cutoff),
       );
     }
