@@ -49,6 +49,11 @@ export async function startTracing(app: App): Promise<void> {
   });
   instrumentation.setTracerProvider(provider);
   await app.register(instrumentation.plugin());
+  app.addHook('onSend', (request, { errorStatus }, payload, done) => {
+    // With BANYAN_ERROR_STATUS=200, the status of the response does not show that the request failed.
+    if (errorStatus !== null) request.opentelemetry().span?.setAttribute('error.type', String(errorStatus));
+    done(null, payload);
+  });
   app.addHook('onClose', async () => {
     const ended = setTimeout(SHUTDOWN_MS, undefined, { ref: false });
     await Promise.race([provider.shutdown().catch(() => {}), ended]);
@@ -72,7 +77,8 @@ function describeRequest(span: Span, request: FastifyRequest): void {
 const statusFromResponse: SpanProcessor = {
   onStart() {},
   onEnd(span) {
-    const failed = Number(span.attributes['http.response.status_code'] ?? 0) >= 500;
+    const status = span.attributes['error.type'] ?? span.attributes['http.response.status_code'];
+    const failed = Number(status ?? 0) >= 500;
     Object.assign(span.status, { code: failed ? 2 : 0, message: undefined });
   },
   forceFlush: async () => {},
