@@ -52,9 +52,10 @@ function valuesOf(
   for (const column of ['license_number', 'address', 'intro', 'domain', 'remark'] as const)
     if (row[column]?.trim()) values.report('noPlace', `${column}: ${row[column]}`);
   if (bundle?.del_flag === '0' && bundle.package_name) values.report('noPlace', `package: ${bundle.package_name}`);
+  const companyName = values.text(row.company_name, 100);
   return {
-    tenantName: values.text(row.company_name, 100),
-    companyName: values.text(row.company_name, 100),
+    tenantName: companyName,
+    companyName,
     contactUserName: values.text(row.contact_user_name, 50),
     contactPhone: values.text(row.contact_phone, 32),
     endTime: values.date(row.expire_time),
