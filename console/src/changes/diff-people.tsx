@@ -2,7 +2,7 @@ import { Link } from 'react-router';
 import type { Diff } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { Card } from '../ui/card.tsx';
-import { FieldChanges } from '../ui/field-changes.tsx';
+import { FieldChanges, InlineFieldChanges } from '../ui/field-changes.tsx';
 import { useDepartmentNames } from '../ui/record-names.ts';
 import { OperatorName } from './diff-lists.tsx';
 import type { PersonChange } from './period-changes.ts';
@@ -67,11 +67,16 @@ function Person({ person: { id, kind, operator, before, after }, deletedNames }:
       {kind === 'updated' ? (
         <FieldChanges change={{ resource: 'user', before, after }} />
       ) : (
-        <div className="changes-move">
-          {before && <span>{nameOf(before.deptId)}</span>}
-          {before && after && <span className="secondary">→</span>}
-          {after && <span>{nameOf(after.deptId)}</span>}
-        </div>
+        <>
+          <div className="changes-move">
+            {before && <span>{nameOf(before.deptId)}</span>}
+            {before && after && <span className="secondary">→</span>}
+            {after && <span>{nameOf(after.deptId)}</span>}
+          </div>
+          {before && after && (
+            <InlineFieldChanges change={{ resource: 'user', before: { ...before, deptId: after.deptId }, after }} />
+          )}
+        </>
       )}
     </li>
   );

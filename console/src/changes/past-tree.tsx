@@ -8,7 +8,7 @@ import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
 import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import { Card } from '../ui/card.tsx';
-import { DayPicker, endOfDay, formatDay, parsePastDay } from '../ui/day-picker.tsx';
+import { DayPicker, endOfDay, formatDay, getToday, parsePastDay } from '../ui/day-picker.tsx';
 import { PageTitle } from '../ui/page-title.tsx';
 import { Empty, LoadError, Loading } from '../ui/states.tsx';
 import { StatusTag } from '../ui/status-tag.tsx';
@@ -44,7 +44,7 @@ function PastTreeContent() {
   const [toggled, setToggled] = useState<ReadonlySet<number>>(new Set());
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.departments.pastTree(day),
-    queryFn: ({ signal }) => api.readTree({ asOf: endOfDay(day) }, signal),
+    queryFn: ({ signal }) => api.readTree(day === getToday() ? {} : { asOf: endOfDay(day) }, signal),
   });
   const rows = useMemo(() => flatten(data?.data ?? [], toggled, t.unnamed), [data, toggled, t]);
   const toggle = ({ deptId }: DeptNode) =>

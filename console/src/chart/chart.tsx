@@ -121,6 +121,7 @@ function ChartContent({ day }: { day: string | undefined }) {
           title={t.truncated(chart.cards.size - (chart.cards.has(TENANT_CARD_ID) ? 1 : 0))}
         />
       )}
+      {error && chart && <LoadError error={error} onRetry={refetch} />}
       <div className={isPlaceholderData ? 'chart-stage chart-stale' : 'chart-stage'}>
         {error && !chart ? (
           <>

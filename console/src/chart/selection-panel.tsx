@@ -58,7 +58,7 @@ export function SelectionPanel({ chart, activeId, loadingIds, onActivate, onTogg
   );
 }
 
-/** Whether a department of the past is deleted now. Its page says by whom, and restores it. */
+/** Whether a department of the past is deleted now. Its page says by whom, and can restore it. */
 function useIsDeleted(id: string | undefined): boolean {
   const ids = id && id !== TENANT_CARD_ID ? [id] : [];
   const { data } = useQuery({

@@ -236,11 +236,11 @@ export const departmentsTexts = defineTexts({
     deleteUsersToo: 'Delete the users too',
     deleteUsersHint:
       'Deletes the users whose main department is here and logs them out. Users whose main department is elsewhere are only removed from this department.',
-    deleteWithUsers: 'Delete department and users',
+    deleteWithUsers: 'Delete with users',
     revertHint: 'You can revert all of this at once under Changes.',
     andMoreUsers: (count: number) => `and ${count} more`,
     moveUsersTo: 'Move them to',
-    moveAndDelete: (count: number) => `Move ${count === 1 ? '1 user' : `${count} users`} and delete the department`,
+    moveAndDelete: (count: number) => `Move ${count === 1 ? '1 user' : `${count} users`} and delete`,
     targetWillBeDeleted: 'This department is about to be deleted',
     targetDisabled: 'This department is disabled',
     someCannotBeDeleted: (count: number) =>

@@ -26,11 +26,17 @@ export function getFirstDay(days: number, period: Quota['period']): string {
  * Calculates the curve from the sums of each day. The last point is the current usage: what was used before the first day, or
  * was set by an administrator, is added to all points of the current period.
  */
-export function getCurve({ used, period }: Pick<Quota, 'used' | 'period'>, sums: UsageSum[], days: number): Point[] {
+export function getCurve(
+  { used, period, resetTime }: Pick<Quota, 'used' | 'period' | 'resetTime'>,
+  sums: UsageSum[],
+  days: number,
+): Point[] {
   const amounts = new Map<string, number>();
   for (const { date, amount } of sums) amounts.set(date, (amounts.get(date) ?? 0) + amount);
-  // The calendar of the service can be a day ahead of that of the browser.
-  const latest = [...amounts.keys()].reduce((latest, date) => (date > latest ? date : latest), dayjs().format(FORMAT));
+  // The calendar of the service can be a day ahead of that of the browser, and a new period may have begun there.
+  const periodStart =
+    period === 'none' || resetTime === null ? '' : dayjs(resetTime).subtract(1, period).format(FORMAT);
+  const latest = [dayjs().format(FORMAT), periodStart, ...amounts.keys()].reduce((a, b) => (b > a ? b : a));
   const shownFrom = dayjs(latest)
     .subtract(days - 1, 'day')
     .format(FORMAT);

@@ -22,11 +22,7 @@ export function parsePastDay(text: string | null): string | undefined {
   return day && day <= getToday() ? day : undefined;
 }
 
-/** The end of a day, but not a time in the future. */
-export function endOfDay(day: string): string {
-  const end = dayjs(day).endOf('day');
-  return (end.isAfter(dayjs()) ? dayjs() : end).toISOString();
-}
+export const endOfDay = (day: string): string => dayjs(day).endOf('day').toISOString();
 
 interface Props {
   label: string;

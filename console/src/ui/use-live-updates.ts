@@ -4,7 +4,7 @@ import type { Change } from '../../../client/src/main.ts';
 import { api } from '../api.ts';
 import { followChanges, liveUpdates } from '../live.ts';
 import { affectedBy, queryKeys } from '../query-keys.ts';
-import { useIsAdministrator, useMe } from '../session.ts';
+import { useIsAdministrator } from '../session.ts';
 import { useStore } from '../store.ts';
 import { isOwnWrite } from '../writes.ts';
 import { markChanged } from './recent-changes.ts';
@@ -26,11 +26,10 @@ const AFFECTED: Partial<Record<Change['resource'], readonly QueryKey[]>> = {
   quota: affectedBy.quotas,
 };
 
-/** Shows what other users change, without a reload. Open forms keep what they were filled with. */
+/** Shows what changes outside this tab, without a reload. Open forms keep what they were filled with. */
 export function useLiveUpdates(): void {
   const enabled = useStore(liveUpdates) === 'on';
   const administrator = useIsAdministrator();
-  const { userName } = useMe().user;
   const queryClient = useQueryClient();
   useEffect(() => {
     if (!enabled || !administrator) return;
@@ -38,13 +37,13 @@ export function useLiveUpdates(): void {
     const unfollow = followChanges((change) => {
       if (isOwnWrite(change.requestId)) return;
       refetches.add(change);
-      if (change.by !== userName) markChanged(change.resource, change.resourceId, change.by);
+      markChanged(change.resource, change.resourceId, change.by);
     });
     return () => {
       unfollow();
       refetches.cancel();
     };
-  }, [enabled, administrator, userName, queryClient]);
+  }, [enabled, administrator, queryClient]);
   useEffect(() => {
     if (!enabled || administrator) return;
     // A rejected request shows that the session has ended.
