@@ -97,9 +97,10 @@ async function readWithPaths(
   requests: readonly DeptRequest[],
 ): Promise<(Dept | undefined)[]> {
   const rows = await readWithTreeVersion(tx, tenantId, [...new Set(requests.map(({ deptId }) => deptId))]);
-  const [{ treeVersion } = { treeVersion: '' }] = rows;
+  const [first] = rows;
+  if (!first) return requests.map(() => undefined);
   const parents = rows.map(({ parentId }) => parentId).filter((parentId) => parentId !== 0);
-  const pathOf = await paths.load(tx, tenantId, treeVersion, parents);
+  const pathOf = await paths.load(tx, tenantId, first.treeVersion, parents);
   const found = new Map<string, Dept>();
   for (const { treeVersion: _, ...dept } of rows) {
     dept.ancestors = dept.parentId === 0 ? TOP : (pathOf.get(dept.parentId) as string);

@@ -37,7 +37,7 @@ export class PathNode {
 /** A path as errors show it, without spaces around it. */
 export const showPath = (names: readonly string[]): string => cleanName(encodePath(names));
 
-/** Finds departments by their paths, with at most one statement for each level. */
+/** Finds departments by their paths, level by level. */
 export class PathTree {
   readonly root = new PathNode('', null);
   #places = 0;

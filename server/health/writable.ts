@@ -6,9 +6,9 @@ import { writeOutsideTenants } from '../../db/tenant-scope.ts';
 const MAX_IN_FLIGHT = 2;
 
 /**
- * Returns a function that fails unless the database takes writes. A standby rejects the transaction. A primary accepts it even if
- * its transactions are read-only by default, because all writes of the service state their mode. Concurrent checks share a
- * transaction: they need no token and are never rejected, so a flood of them must not take all connections.
+ * Returns a function that fails unless the database takes writes. A standby rejects the transaction. A primary accepts it even
+ * if transactions are read-only by default, because this one is opened read write. Concurrent checks share a transaction: they
+ * need no token and are never rejected, so a flood of them must not take all connections.
  */
 export function createWritableCheck(db: Database): () => Promise<void> {
   const check = createBatcher<undefined, void>(

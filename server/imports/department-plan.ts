@@ -118,8 +118,8 @@ async function matchRows(tx: Tx, tenantId: string, { table, rows, errors }: Rows
 }
 
 /**
- * Returns the departments at a place. Skips a department if a row names it by its external id and moves it to the path of that row:
- * this path becomes free.
+ * Returns the departments at a place, except those that a row names by their external id and moves to another path: the place
+ * becomes free.
  */
 function stayingAt({ deptIds }: PathNode, { rows, rowOf }: Pick<Rows & Matching, 'rows' | 'rowOf'>) {
   return deptIds.filter((id) => {

@@ -7,7 +7,6 @@ export interface Terms {
   pairs?: string[];
   phones?: string[];
   pinyin?: string[];
-  /** Whole names. */
   wholeNames?: string[];
 }
 

@@ -9,7 +9,7 @@ import { createMembers, credentialsOf } from './departments-page.ts';
 const fixture = await shareConsole();
 const { service } = fixture;
 
-test('axe finds no serious violation on any screen', async () => {
+test('axe finds no serious violation on the examined screens', async () => {
   const { admin, research, mei } = await createMembers(service);
   const child = await service.createTenant({ tenantName: '分公司', quotaBo: { merchant: 50 } }, admin);
   const webhook = await admin.create('/system/webhook-api', { name: 'hook', url: 'https://1.1.1.1/x', status: '1' });

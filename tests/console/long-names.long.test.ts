@@ -1,4 +1,4 @@
-// Only with test:long: it measures every screen with long names; login.test.ts covers the width of the screens on a phone.
+// Only with test:long: it measures many screens with long names; login.test.ts covers the width of the screens on a phone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -8,7 +8,7 @@ import { expectOk } from '../support/expect.ts';
 import { waitFor } from '../support/wait.ts';
 import { waitForAnimations } from './page-actions.ts';
 
-/** Every screen is tested with names of the maximum length, without spaces. */
+/** The screens below are tested with names of the maximum length, without spaces. */
 
 const fixture = await startConsole({ BANYAN_WEBHOOK_NETWORKS: 'loopback' });
 const { service } = fixture;
@@ -56,7 +56,7 @@ async function openScreen(path: string, heading: string): Promise<void> {
 }
 
 for (const { kind, word } of NAMES)
-  test(`a name of 100 characters fits on every screen: ${kind}`, async () => {
+  test(`a name of 100 characters fits on the measured screens: ${kind}`, async () => {
     const long = (length: number) => word.repeat(100).slice(0, length);
     const admin = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: dateInDays(1) });
     const child = await service.createTenant({ tenantName: long(99), endTime: dateInDays(1), accountCount: 1 }, admin);

@@ -266,7 +266,7 @@ test('a later start with a different BANYAN_ADMIN_PASSWORD does not change the p
   assert.equal((await node.anonymous.post('/auth/login', body)).data.reason, 'LOGIN_FAILED');
 });
 
-test('the first administrator belongs to tenant 000000 and has no default password', async () => {
+test('the first administrator belongs to tenant 000000, and common default passwords do not log in', async () => {
   const { data } = await service.root.get('/auth/me');
   assert.deepEqual([data.user.userName, data.roles, data.tenant.tenantId], ['admin', ['admin'], '000000']);
   for (const password of ['admin123', 'admin', '123456', '']) {

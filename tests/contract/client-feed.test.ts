@@ -69,9 +69,11 @@ for (const kind of ['changes', 'streamChanges'] as const) {
   });
 
   test(`${kind} throws the reason of a signal that was aborted before`, async () => {
-    const { client } = await createFeed();
+    const { admin, client } = await createFeed();
+    await admin.createDepartment({ deptName: 'a' });
+    const { cursor } = await take(client[kind](), 1);
     const signal = AbortSignal.abort(new Error('enough'));
-    await assert.rejects(take(client[kind]({ after: 'latest', signal }), 1), /enough/);
+    await assert.rejects(take(client[kind]({ after: cursor, signal }), 1), /enough/);
   });
 
   test(`${kind} throws the error of a key that is deleted`, async () => {
@@ -185,7 +187,7 @@ test('a webhook of the service is verified, and forged, changed and old messages
   ];
   for (const [name, args] of rejected) await assert.rejects(verifyWebhook(...args), WebhookVerificationError, name);
 
-  // Two signatures, as during a rotation: the library of the standard makes the valid one.
+  // Two signatures, as during a rotation: the Standard Webhooks library makes the valid one.
   const time = new Date();
   const signed = `v1,AAAA ${new Webhook(other).sign('msg_2', time, body)}`;
   const rotated = {

@@ -22,7 +22,7 @@ const logIn = (username: string, password: string) =>
 const change = (client: Client, oldPassword = PASSWORD, newPassword = NEW) =>
   client.put('/auth/password', { oldPassword, newPassword });
 
-test('until the password is changed, every operation but the change and the logout is rejected', async () => {
+test('until the password is changed, operations other than the change and the logout are rejected', async () => {
   const user = await createRestricted();
   const deptId = await admin.createDepartment();
   const calls: [method: string, path: string, body?: unknown][] = [

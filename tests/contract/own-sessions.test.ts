@@ -142,7 +142,7 @@ test('an administrator ends all sessions of a user, and of nobody else', async (
   expectError(await admin.get('/auth/me'), 401, 'SESSION_ENDED');
 });
 
-test('only administrators of the tenant or an ancestor, and permitted keys, can list or end the sessions of a user', async () => {
+test('ancestors list and end the sessions of a user, keys with user:read only list them, and members do neither', async () => {
   const admin = await service.createTenant();
   const member = await service.createMember(admin);
   const path = sessionsPath(member.id);

@@ -7,7 +7,7 @@ import { consume, dataOf, numbersOf, put, QUOTAS, reserve, startQuotas } from '.
 const { service, root, clock, tenantWith } = await startQuotas();
 
 describe('pools', () => {
-  test('a use counts against every pool above or none, and callers of a tenant below learn nothing of these pools', async () => {
+  test('a use counts against the pool above too, or not at all, and the tenant below learns nothing of the pool', async () => {
     const above = await tenantWith('calls', { total: 5, pooled: true });
     const below = await service.createTenant({}, above);
     expectOk(await put(above, below, 'calls', { total: 10 }));

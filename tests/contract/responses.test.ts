@@ -163,7 +163,7 @@ test('an invalid X-Request-Id is replaced by a new one', async () => {
   assert.equal(generated.size, 12);
 });
 
-test('every response has X-Content-Type-Options: nosniff', async () => {
+test('responses have X-Content-Type-Options: nosniff', async () => {
   for (const path of [
     '/version',
     '/nope',

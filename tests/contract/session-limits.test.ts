@@ -45,7 +45,7 @@ test('the cookie of a browser expires with its session', async () => {
   const headers = { cookie: String(response.headers['set-cookie']?.[0]).split(';')[0] as string };
   // A repeated refresh gets the same cookie.
   for (let times = 0; times < 2; times++) {
-    // On a slow machine, more than ten seconds may pass before it.
+    // On a slow machine, more than ten seconds may pass between the two.
     await service.superuser`
       update banyan.sessions set last_used = last_used + interval '1 hour' where tenant_id = ${tenantId}`;
     const next = await service.anonymous.post('/auth/refresh?session=cookie', undefined, { headers });

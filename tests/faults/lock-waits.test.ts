@@ -193,7 +193,7 @@ test('a login fails like one of an unknown user if the user is deleted meanwhile
   for (const response of await Promise.all(logins)) expectError(response, 401, 'LOGIN_FAILED');
 });
 
-test('changes of a tenant whose row is locked fail with TOO_BUSY, and do not block changes of other tenants', async () => {
+test('changes of a tenant whose row is locked fail with TOO_BUSY, and changes of other tenants succeed', async () => {
   const { root } = service;
   const [locked, other] = [await service.createTenant(), await service.createTenant()];
   const { id } = locked;

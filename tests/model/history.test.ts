@@ -22,7 +22,7 @@ interface Snapshot {
   responses: Map<string, string>;
 }
 
-/** The body of a response, which unlike the headers is the same for the same content. */
+/** Reads the body of a response. Unlike the headers, it depends only on the content. */
 const readText = async (client: Client, path: string) => (await client.get(path)).text;
 
 for (const seed of seeds(scale(1, 2))) {

@@ -46,7 +46,7 @@ test('an unknown command is an error, and nothing is started', () => {
   }
 });
 
-test('every npm script for operators is a command, and gets its arguments', () => {
+test('every npm script for operators is a command, and a command gets its arguments', () => {
   const programs = Object.entries<string>(scripts).flatMap(([name, line]) =>
     /node dist\/server\/cli\/[\w-]+\.js$/.test(line) ? [name] : [],
   );

@@ -71,7 +71,8 @@ test('a missing index is found, and the advice creates it again', async () => {
     const { others } = await examine();
     assert.equal(others.length, 1, others.join('\n'));
     const [, statement] = new RegExp(`^indexes +${index} is missing → Run: (.*)$`).exec(String(others[0])) ?? [];
-    await superuser.unsafe(String(statement));
+    // An administrator who pastes it has the default search path.
+    await superuser.unsafe(`begin; set local search_path = public; ${statement}; commit`);
   }
   assert.deepEqual((await examine()).others, []);
 });

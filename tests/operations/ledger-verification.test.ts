@@ -17,7 +17,7 @@ import { countLockWaits, waitFor } from '../support/wait.ts';
 const service = await startService();
 const { superuser, owner } = service;
 
-/** Creates a tenant with sealed changes of each kind of record. */
+/** Creates a tenant with sealed changes of itself, a department and a user. */
 async function createChanges() {
   const admin = await service.createTenant();
   const id = await admin.createDepartment({ deptName: '总部' });

@@ -52,7 +52,7 @@ test('the service and its tools work behind a pooler that drops settings and ses
   const run = start(newDataFolder(), { DATABASE_URL: pooled });
   const admin = await run.admin();
   const { createTime } = await useService(admin);
-  // Times are in the time zone of the service, whatever that of the server.
+  // Times are in the time zone of the service, whatever that of the server is.
   const superuser = connectWithoutDeadline({ url: superuserUrl });
   const [row] = await superuser<[{ right: boolean; tables: number }]>`
     select abs(extract(epoch from (${createTime}::timestamp at time zone 'Asia/Shanghai') - now())) < 3600 as right,

@@ -114,7 +114,7 @@ test('appointments and deletions of the leader at the same moment leave no delet
       admin.put(DEPTS, { deptId: id, leaderId }),
       admin.patch(`${DEPTS}/${id}`, { leaderId }),
       admin.delete(`${USERS}/${leaderId}`),
-      // It locks the user, then the department; an appointment must not lock them in the opposite order.
+      // It locks the tenant, then the department; an appointment must not lock them in the opposite order.
       admin.patch(`${USERS}/${member}`, { deptId: id, nickName: 'x' }),
     ]);
     expectOk(deleted);

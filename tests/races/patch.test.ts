@@ -4,8 +4,6 @@ import { DEPTS, expectOk, read, TENANTS, USERS } from '../support/expect.ts';
 import { scale } from '../support/scale.ts';
 import { type Client, shareService } from '../support/service.ts';
 
-/** Concurrent patches of different fields all survive. */
-
 const service = await shareService();
 const { root } = service;
 const admin = await service.createTenant();

@@ -85,7 +85,7 @@ test('API responses may load nothing, and pages load only from the service', () 
   }
 });
 
-test('no response reveals the software of the service', () => {
+test('no response header reveals the software of the service', () => {
   for (const [what, { headers }] of [...responses, ...pages, document]) {
     for (const name of ['server', 'x-powered-by', 'via', 'x-runtime', 'x-aspnet-version']) {
       assert.equal(headers[name], undefined, `${what}: ${name}`);

@@ -185,7 +185,7 @@ test('a key that may write users neither creates, changes nor restores an admini
   assert.equal((await client.delete(`${users}/${member}`)).status, 200);
 });
 
-test('a key neither moves administrators by deleting a department, nor by a revert', async () => {
+test('a key moves administrators neither by deleting a department nor by a revert', async () => {
   const { client } = await createKey({ permissions: ['dept:write', 'user:write', 'change:revert'] });
   const [from, to] = [await admin.createDepartment(), await admin.createDepartment()];
   const lead = await admin.createUser({ userName: 'leading-admin', roles: ['admin'], deptId: to, deptIds: [from] });

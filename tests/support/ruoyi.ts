@@ -71,8 +71,8 @@ export interface Generated {
 }
 
 /**
- * Generates tenants with departments and users. Each kind of defect occurs about once in fifty departments or users. `password`
- * is the hash of all users.
+ * Generates tenants with departments and users. Each kind of defect occurs about once in fifty departments or users, but only
+ * in a tenant with more than 30 departments or 20 users. `password` is the hash of all users.
  */
 export function generateRuoyi(
   size: { tenants: number; departments: number; users: number },
