@@ -33,6 +33,21 @@ test('the quotas of a tenant show what is used, reserved and left, and when they
   expectNoCspViolations(page);
 });
 
+test('an error of older uses is shown below the uses until another attempt succeeds', async () => {
+  await logInOnPage(page, credentialsOf(company), '/quotas/enterpriseQuery');
+  const uses = page.locator('.quotas-uses li');
+  await uses.nth(19).waitFor();
+  const error = { code: 500, msg: '系统内部错误', data: { reason: 'INTERNAL' } };
+  await page.route('**/quota-api/uses?*', (route) => route.fulfill({ status: 500, json: error }));
+  await page.getByRole('button', { name: '加载更早的记录' }).click();
+  await page.getByRole('alert').getByText('系统内部错误').waitFor();
+  assert.equal(await uses.count(), 20);
+  await page.unroute('**/quota-api/uses?*');
+  await page.getByRole('button', { name: '加载更早的记录' }).click();
+  await uses.nth(27).waitFor();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+});
+
 test('an archived use has no button to refund it', async () => {
   await service.superuser`
     insert into banyan.quota_uses_archive (tenant_id, use_id, quota, amount, subject, time, day, actor_tenant_id, counted)

@@ -69,6 +69,7 @@ export function UseList({ quota, tenantId }: Props) {
           ))}
         </ul>
       )}
+      {error && rows && <LoadError error={error} />}
       {hasNextPage && (
         <p className="quotas-more">
           <Button loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
