@@ -10,6 +10,7 @@ import {
   startConsole,
   visit,
 } from '../support/console.ts';
+import { expectOk } from '../support/expect.ts';
 import { credentialsOf } from './departments-page.ts';
 import { QUOTAS, startQuotas, USED } from './quotas-page.ts';
 
@@ -108,6 +109,19 @@ test('an administrator of the parent tenant adds a quota and changes totals, als
     'a tenant cannot set its own quotas',
   );
   expectNoCspViolations(page);
+});
+
+test('a total that is changed in place keeps the period and the sharing that someone else has set meanwhile', async () => {
+  const reports = `${QUOTAS}/reports?tenantId=${third.tenantId}`;
+  expectOk(await parent.put(reports, { total: 10 }));
+  await logInOnPage(page, credentialsOf(parent), `/tenants/${third.id}`);
+  await rowOf('reports').getByRole('button', { name: '调整总量：reports' }).click();
+  expectOk(await parent.put(reports, { total: 10, period: 'month', pooled: true }));
+  await rowOf('reports').getByRole('spinbutton').fill('20');
+  await page.keyboard.press('Enter');
+  await rowOf('reports').getByText('0 / 20').waitFor();
+  const { total, period, pooled } = await quotaOf(third, 'reports');
+  assert.deepEqual({ total, period, pooled }, { total: 20, period: 'month', pooled: true });
 });
 
 test('a pool shows the uses of the tenants below in its curve and by tenant', async () => {

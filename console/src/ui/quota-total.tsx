@@ -41,7 +41,8 @@ export function QuotaTotal({ tenant, quota }: Props) {
 /** The totals of the six quotas of the tenant's record are at most this. */
 const MAX_IN_RECORD = 2_147_483_647;
 
-function TotalForm({ tenant, quota: { quota, total, period, pooled }, onClose }: Props & { onClose: () => void }) {
+function TotalForm({ tenant, quota: shown, onClose }: Props & { onClose: () => void }) {
+  const { quota, total } = shown;
   const t = useTexts(usageTexts);
   const name = useQuotaName()(quota);
   const inRecord = isInTenantRecord(quota);
@@ -49,10 +50,14 @@ function TotalForm({ tenant, quota: { quota, total, period, pooled }, onClose }:
   const [isUnlimited, setUnlimited] = useState(total < 0);
   const next = isUnlimited ? -1 : value;
   const { mutate, isPending } = useApiMutation({
-    mutationFn: (next: number) =>
-      inRecord
-        ? api.patchTenant(tenant.id, { quotaBo: { [quota]: next } })
-        : api.putQuota(quota, { total: next, period, pooled }, { tenantId: tenant.tenantId }),
+    mutationFn: async (next: number) => {
+      if (inRecord) return api.patchTenant(tenant.id, { quotaBo: { [quota]: next } });
+      const { tenantId } = tenant;
+      // The row may be outdated: keep the period and the sharing that somebody else has set.
+      const { data } = await api.listQuotas({ tenantId });
+      const { period, pooled } = data.find((each) => each.quota === quota) ?? shown;
+      return api.putQuota(quota, { total: next, period, pooled }, { tenantId });
+    },
     successMessage: t.adjusted(name),
     invalidates: inRecord ? affectedBy.tenants : [...affectedBy.quotas, queryKeys.changes.all],
     onSuccess: onClose,
