@@ -69,6 +69,7 @@ test('an administrator of the parent tenant adds a quota and changes totals, als
   const dialog = page.getByRole('dialog', { name: '添加配额' });
   await dialog.getByRole('button', { name: '添加' }).click();
   await dialog.getByText('请输入名称').waitFor();
+  await dialog.getByText('请输入总量，或选择不限').waitFor();
   await dialog.getByLabel('名称').fill('apiCalls');
   await dialog.getByText('该租户已有此配额').waitFor();
   await dialog.getByLabel('名称').fill('smsMessages');
@@ -90,6 +91,14 @@ test('an administrator of the parent tenant adds a quota and changes totals, als
   await rowOf('smsMessages').getByText('120 / 3,000').waitFor();
   const { total, period, pooled } = await quotaOf(company, 'smsMessages');
   assert.deepEqual({ total, period, pooled }, { total: 3000, ...settings }, 'the other settings stay');
+
+  await rowOf('年报查询').getByRole('button', { name: '设置：年报查询' }).click();
+  const form = page.getByRole('dialog', { name: '设置“年报查询”' });
+  await form.getByLabel('总量').fill('');
+  await form.getByRole('button', { name: '保存' }).click();
+  await form.getByText('请输入总量', { exact: true }).waitFor();
+  await form.getByRole('button', { name: '取消' }).click();
+  await form.waitFor({ state: 'detached' });
 
   await rowOf('年报查询').getByRole('button', { name: '调整总量：年报查询' }).click();
   await rowOf('年报查询').getByRole('spinbutton').fill('40');

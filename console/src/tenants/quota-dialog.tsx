@@ -111,7 +111,7 @@ export function QuotaDialog({ tenantId, original, existing, onClose }: Props) {
           name="total"
           label={t.total}
           dependencies={['unlimited']}
-          rules={[{ required: !isUnlimited, message: t.totalRequired }]}
+          rules={[{ required: !isUnlimited, message: inRecord ? t.totalRequired : t.totalOrNoLimitRequired }]}
         >
           <InputNumber
             className="full-width"
