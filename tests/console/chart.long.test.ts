@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { avoidMidnight, dateInDays, withinOneDay } from '../support/calendar.ts';
 import { expectAccessibleInLongRun, expectNoCspViolations, PHONE, startConsole, visit } from '../support/console.ts';
 import { insertDepartments } from '../support/trees.ts';
+import { waitFor } from '../support/wait.ts';
 import {
   card,
   cards,
@@ -17,6 +18,7 @@ import {
   tree,
 } from './chart-page.ts';
 import { credentialsOf, waitForValue } from './departments-page.ts';
+import { holdRequests } from './page-actions.ts';
 
 await avoidMidnight();
 const { fixture, admin, credentials } = await startChart(await startConsole());
@@ -46,6 +48,21 @@ test('subtrees collapse and expand; deeper levels load on demand', async () => {
   await card(page, '前端组').waitFor({ state: 'detached' });
   assert.equal(await cards(page).count(), 5);
   assert.match(page.url(), /\/chart\?levels=2$/);
+});
+
+test('a card that is collapsed during a refetch stays so, and the refetch shows what has changed', async () => {
+  const page = await fixture.logIn(credentials, '/chart');
+  await card(page, '华东大区').waitFor();
+  const { requests, release } = await holdRequests(page, 'GET', '/children?*');
+  await page.getByRole('button', { name: '刷新' }).click();
+  await waitFor('the refetch reads the children', () => requests.length > 0);
+  await card(page, '市场与销售部').locator('[data-handle]').click();
+  await card(page, '华东大区').waitFor({ state: 'detached' });
+  const { data } = await admin.get(`/system/dept-api/list?deptName=${encodeURIComponent('财务部')}`);
+  await admin.patch(`/system/dept-api/${data.rows[0].deptId}`, { leader: '吴月' });
+  release();
+  await card(page, '财务部，负责人 吴月').waitFor();
+  assert.equal(await card(page, '华东大区').count(), 0);
 });
 
 test('the chart zooms and pans with buttons, wheel, mouse and keyboard', async () => {

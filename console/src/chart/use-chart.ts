@@ -49,19 +49,20 @@ export function useChart(root: string, levels: number | undefined, day: string |
     refetchOnWindowFocus: false,
   });
 
-  const updateChart = (update: (chart: ChartData) => ChartData) =>
+  /** A refetch that started earlier would overwrite the update, so it is started again. */
+  const updateChart = async (update: (chart: ChartData) => ChartData) => {
+    const isFetching = queryClient.isFetching({ queryKey }) > 0;
+    await queryClient.cancelQueries({ queryKey });
     queryClient.setQueryData<ChartData>(queryKey, (chart) => chart && update(chart));
+    if (isFetching) void queryClient.invalidateQueries({ queryKey });
+  };
 
   const loadChildren = async (id: string, parentId: string) => {
     const card = query.data?.cards.get(parentId);
-    // The previous chart is about to be replaced, and its children may be those of another day.
-    if (!card || loadingIds.has(id) || query.isPlaceholderData) return;
+    if (!card || loadingIds.has(id)) return;
     setLoadingIds((previous) => new Set(previous).add(id));
     try {
-      const update = await readNextChildren(card, day);
-      // A refetch that started earlier would overwrite the update.
-      await queryClient.cancelQueries({ queryKey });
-      updateChart(update);
+      await updateChart(await readNextChildren(card, day));
     } catch (error) {
       notify.error(error);
     } finally {
@@ -71,6 +72,8 @@ export function useChart(root: string, levels: number | undefined, day: string |
 
   /** Expands or collapses a card. A "more" card loads the next children. */
   const toggle = (id: string) => {
+    // The previous chart is about to be replaced, and its children may be those of another day.
+    if (query.isPlaceholderData) return;
     if (isMoreCard(id)) return loadChildren(id, getMoreParent(id));
     const card = query.data?.cards.get(id);
     if (!card?.hasChildren || card.kind === 'tenant') return;
