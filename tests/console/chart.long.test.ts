@@ -18,7 +18,7 @@ import {
   tree,
 } from './chart-page.ts';
 import { credentialsOf, waitForValue } from './departments-page.ts';
-import { holdRequests } from './page-actions.ts';
+import { holdRequests, waitForAnimations } from './page-actions.ts';
 
 await avoidMidnight();
 const { fixture, admin, credentials } = await startChart(await startConsole());
@@ -94,6 +94,22 @@ test('the chart zooms and pans with buttons, wheel, mouse and keyboard', async (
   await page.mouse.up();
   // Pointer moves are rendered asynchronously, not in the event handler.
   await waitForValue(at, ({ x, y }) => Math.abs(x - box.x + 100) < 1 && Math.abs(y - box.y - 40) < 1);
+
+  // The button is released outside of the chart, before the pointer has moved far enough for a drag.
+  const { x, y } = await at();
+  const canvas = (await tree(page).boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.move(canvas.x + 2, canvas.y + 100);
+  await page.mouse.down();
+  await page.mouse.move(canvas.x - 10, canvas.y + 100);
+  await page.mouse.up();
+  await page.mouse.move(canvas.x + 60, canvas.y + 100, { steps: 4 });
+  await waitForAnimations(page);
+  assert.deepEqual([(await at()).x, (await at()).y], [x, y]);
+  // Firefox counts lines.
+  await tree(page).dispatchEvent('wheel', { deltaY: 3, deltaMode: 1, shiftKey: true });
+  await waitForValue(at, (now) => Math.abs(now.x - x + 60) < 1);
+
+  await page.mouse.move(box.x + 300, box.y + 60);
   await page.mouse.wheel(0, -300);
   await page.waitForFunction(`parseInt(document.querySelector('output').innerText) > ${whole}`);
 });

@@ -77,7 +77,8 @@ function useWheel(stage: RefObject<HTMLElement | null>, update: UpdateViewport) 
       event.preventDefault();
       const box = element.getBoundingClientRect();
       const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 20 : 1;
-      if (event.shiftKey) return latest.current(({ x, y, k }) => ({ k, x: x - (event.deltaY || event.deltaX), y }));
+      if (event.shiftKey)
+        return latest.current(({ x, y, k }) => ({ k, x: x - (event.deltaY || event.deltaX) * unit, y }));
       const delta = Math.max(-150, Math.min(event.deltaY * unit, 150));
       const factor = Math.exp(-delta * (event.ctrlKey ? 0.01 : 0.002));
       latest.current((current) => zoom(current, factor, { x: event.clientX - box.left, y: event.clientY - box.top }));
@@ -104,6 +105,8 @@ function useDrag(stage: RefObject<HTMLElement | null>, update: UpdateViewport) {
     const before = pointers.current.get(event.pointerId);
     const element = stage.current;
     if (!before || !element) return;
+    // The button was released outside, before the pointer was captured.
+    if (event.buttons === 0) return onPointerUp(event);
     const now = { x: event.clientX, y: event.clientY };
     if (!wasDragged.current && Math.hypot(now.x - start.current.x, now.y - start.current.y) < 5) return;
     if (!wasDragged.current) {
