@@ -78,6 +78,19 @@ test('fields of a tenant can be edited, quotas that no read returns keep their v
   expectNoCspViolations(page);
 });
 
+test('formatting a rule changes neither its numbers nor repeated names', async () => {
+  const id = await createTenant({
+    tenantName: '规则公司',
+    ruleBo: { modelZr: '{"id":12345678901234567890,"min":[1.0],"min":{}}' },
+  });
+  const formatted = '{\n  "id": 12345678901234567890,\n  "min": [\n    1.0\n  ],\n  "min": {}\n}';
+  await logInOnPage(page, {}, `/tenants/${id}`);
+  assert.equal(await page.locator('.tenants-rule-details pre').textContent(), formatted);
+  await page.getByRole('button', { name: '编辑' }).click();
+  await page.getByRole('button', { name: '格式化：准入模型' }).click();
+  assert.equal(await page.getByLabel('准入模型', { exact: true }).inputValue(), formatted);
+});
+
 test('saving a tenant that someone else has edited shows the conflict', async () => {
   await logInOnPage(page, {}, `/tenants/${south}/edit`);
   await page.getByLabel('联系人').fill('我写的');

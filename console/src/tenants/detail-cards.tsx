@@ -12,6 +12,7 @@ import { UserLimitButton } from '../ui/tenant-buttons.tsx';
 import { TenantStateTag } from '../ui/tenant-state-tag.tsx';
 import { fieldTexts } from './field-texts.ts';
 import { getMenuIds, RULES } from './form-values.ts';
+import { formatJson } from './format-json.ts';
 import { useMenuNames } from './menu-names.ts';
 import { PeriodStatus } from './period-bar.tsx';
 import { QuotaCard } from './quota-card.tsx';
@@ -85,14 +86,6 @@ function Rules({ tenant }: { tenant: Tenant }) {
       ))}
     </Card>
   );
-}
-
-function formatJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 const MAX_CHILDREN = 10;

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useTexts } from '../language.ts';
 import { fieldTexts } from './field-texts.ts';
 import { RULES, type Rule, type TenantValues } from './form-values.ts';
+import { formatJson } from './format-json.ts';
 
 export function RuleFields() {
   return (
@@ -28,7 +29,7 @@ function RuleField({ rule }: { rule: Rule }) {
     setTimeout(() => void form.validateFields([['rules', rule]]).catch(() => undefined));
   };
   const formatValue = () => {
-    form.setFieldValue(['rules', rule], JSON.stringify(JSON.parse(value), null, 2));
+    form.setFieldValue(['rules', rule], formatJson(value));
     void form.validateFields([['rules', rule]]);
   };
   return (
