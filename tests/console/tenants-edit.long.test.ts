@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import { expectAccessibleInLongRun, expectNoCspViolations, logInOnPage, navigate } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
+import { openSearch } from './search-page.ts';
 import { HIDDEN_QUOTAS, startTenants } from './tenants-page.ts';
 
 await avoidMidnight();
@@ -89,6 +90,18 @@ test('formatting a rule changes neither its numbers nor repeated names', async (
   await page.getByRole('button', { name: '编辑' }).click();
   await page.getByRole('button', { name: '格式化：准入模型' }).click();
   assert.equal(await page.getByLabel('准入模型', { exact: true }).inputValue(), formatted);
+});
+
+test('the form of a new tenant starts again when it is opened for another parent', async () => {
+  await logInOnPage(page, {}, `/tenants/new?parent=${groupCode}`);
+  const form = page.locator('.tenants-form');
+  await form.getByText(groupCode).waitFor();
+  await page.getByLabel('租户名称').fill('未保存');
+  await openSearch(page, '新建租户');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: '放弃已填写的内容？' }).getByRole('button', { name: '放弃' }).click();
+  await form.getByText('000000').waitFor();
+  assert.equal(await page.getByLabel('租户名称').inputValue(), '');
 });
 
 test('saving a tenant that someone else has edited shows the conflict', async () => {

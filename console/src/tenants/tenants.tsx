@@ -1,4 +1,4 @@
-import { Route, Routes } from 'react-router';
+import { Route, Routes, useSearchParams } from 'react-router';
 import { useTexts } from '../language.ts';
 import { AdministratorsOnly } from '../ui/administrators-only.tsx';
 import NotFound from '../ui/not-found.tsx';
@@ -13,10 +13,11 @@ import './tenants.css';
 /** /tenants, /tenants/new, /tenants/:id, /tenants/:id/edit */
 export default function Tenants() {
   const t = useTexts(tenantsTexts);
+  const [search] = useSearchParams();
   return (
     <AdministratorsOnly title={t.title}>
       <Routes>
-        <Route path="new" element={<CreateTenant />} />
+        <Route path="new" element={<CreateTenant key={search.get('parent')} />} />
         <Route path=":id/edit" element={<EditTenant />} />
         <Route element={<TenantTreeLayout />}>
           <Route index element={<TenantList />} />

@@ -12,7 +12,9 @@ interface Options {
 export function useUnsavedChangesGuard({ isDirty, onDiscard, isSaving }: Options): void {
   const t = useTexts(leaveTexts);
   useConfirmLeave({
-    shouldBlock: ({ currentLocation, nextLocation }) => isDirty() && currentLocation.pathname !== nextLocation.pathname,
+    // The form of a new tenant has its parent in the query.
+    shouldBlock: ({ currentLocation: { pathname, search }, nextLocation }) =>
+      isDirty() && pathname + search !== nextLocation.pathname + nextLocation.search,
     title: t.discardTitle,
     content: t.discardHint,
     okText: t.discard,
