@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { avoidMidnight, dateInDays } from '../support/calendar.ts';
 import { expectAccessibleInLongRun, expectNoCspViolations, logInOnPage, navigate } from '../support/console.ts';
 import { PASSWORD } from '../support/service.ts';
+import { waitFor } from '../support/wait.ts';
+import { holdRequests } from './page-actions.ts';
 import { openSearch } from './search-page.ts';
 import { HIDDEN_QUOTAS, startTenants } from './tenants-page.ts';
 
@@ -119,6 +121,28 @@ test('saving a tenant that someone else has edited shows the conflict', async ()
   await page.getByRole('button', { name: '保存' }).click();
   await page.getByRole('heading', { level: 1, name: '华南分公司', exact: true }).waitFor();
   assert.equal((await readTenant(south)).contactUserName, '商量好的');
+});
+
+test('Enter selects no parent that an earlier search has found', async () => {
+  const moved = await createTenant({ tenantName: '改隶公司', tenantParent: groupCode });
+  await logInOnPage(page, {}, `/tenants/${moved}`);
+  await page.getByRole('heading', { level: 1, name: '改隶公司' }).waitFor();
+  await chooseAction('移动');
+  const move = page.getByRole('dialog', { name: '移动“改隶公司”' });
+  const field = move.getByLabel('上级租户');
+  await field.fill('华北');
+  await page.locator('.ant-select-item-option', { hasText: '华北分公司' }).waitFor();
+  const search = await holdRequests(page, 'GET', '/system/tenant-api/list?*keyword=*');
+  await field.fill('华南');
+  await waitFor('the service is asked', () => search.requests.length > 0);
+  await page.keyboard.press('Enter');
+  assert.equal(await move.getByRole('button', { name: '移动' }).isDisabled(), true);
+  search.release();
+  await field.fill('华南');
+  await page.locator('.ant-select-item-option', { hasText: '华南分公司' }).click();
+  await move.getByRole('button', { name: '移动' }).click();
+  await page.getByText('已移动').waitFor();
+  assert.equal((await readTenant(moved)).tenantParent, (await readTenant(south)).tenantId);
 });
 
 test('the conflict dialog shows the parents of a moved tenant by name', async () => {

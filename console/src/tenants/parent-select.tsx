@@ -1,9 +1,10 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Select } from 'antd';
 import { useState } from 'react';
 import { api, type TenantNode } from '../api.ts';
 import { useTexts } from '../language.ts';
 import { queryKeys } from '../query-keys.ts';
+import { useDebouncedValue } from '../ui/use-debounced-value.ts';
 import { getErrorMessage } from '../ui/use-notify.ts';
 import { tenantsTexts } from './texts.ts';
 
@@ -20,11 +21,11 @@ const MAX_RESULTS = 20;
 /** Selects the current tenant or a descendant by name, company or code. */
 export function ParentSelect({ id, value, onChange, movedId }: Props) {
   const t = useTexts(tenantsTexts);
-  const [keyword, setKeyword] = useState('');
+  const [searchText, setSearchText] = useState('');
+  const keyword = useDebouncedValue(searchText.trim(), 200);
   const { data, error, isFetching } = useQuery({
     queryKey: queryKeys.tenants.list({ keyword, pageSize: MAX_RESULTS }),
     queryFn: ({ signal }) => api.listTenants({ ...(keyword ? { keyword } : {}), pageSize: MAX_RESULTS }, signal),
-    placeholderData: keepPreviousData,
   });
   const selected = useQuery({
     queryKey: queryKeys.tenants.list({ tenantId: value }),
@@ -39,9 +40,12 @@ export function ParentSelect({ id, value, onChange, movedId }: Props) {
     retry: false,
   });
   const disabledIds = new Set(subtree.data ? getTenantIds(subtree.data.data) : []);
-  const results = [...(data?.data.rows ?? [])];
+  // Hide the results of the previous search: a quick Enter would select the wrong tenant.
+  const searching = !error && (!data || searchText.trim() !== keyword);
+  const results = searching ? [] : [...(data?.data.rows ?? [])];
   const current = selected.data?.data.rows[0];
-  if (current && !keyword && !results.some(({ tenantId }) => tenantId === current.tenantId)) results.unshift(current);
+  if (current && !searching && !keyword && !results.some(({ tenantId }) => tenantId === current.tenantId))
+    results.unshift(current);
   const options = results.map(({ tenantId, tenantName }) => ({
     value: tenantId,
     label: `${tenantName ?? ''} ${tenantId}${disabledIds.has(tenantId) ? ` · ${t.ownSubtree}` : ''}`.trim(),
@@ -52,10 +56,10 @@ export function ParentSelect({ id, value, onChange, movedId }: Props) {
       {...(id ? { id } : {})}
       value={value ?? null}
       onChange={(tenantId: string) => onChange?.(tenantId)}
-      showSearch={{ filterOption: false, onSearch: setKeyword }}
-      loading={isFetching}
+      showSearch={{ filterOption: false, onSearch: setSearchText }}
+      loading={searching || isFetching}
       options={options}
-      notFoundContent={error ? getErrorMessage(error) : isFetching ? t.searching : t.noneFound}
+      notFoundContent={searching ? t.searching : error ? getErrorMessage(error) : t.noneFound}
       labelRender={({ label, value: tenantId }) =>
         label ?? (current ? `${current.tenantName ?? ''} ${current.tenantId}`.trim() : String(tenantId))
       }
