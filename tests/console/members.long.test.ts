@@ -36,7 +36,8 @@ const chooseUser = async (page: Page, text: string, name: string) => {
 };
 
 test('a department shows the members of its branch, or only its own, with their other departments', async () => {
-  const { admin, research, market } = await createMembers(service);
+  const { admin, research, market, mei } = await createMembers(service);
+  await admin.patch(`/system/user-api/${mei}`, { phone: '020-12345678#802' });
   const page = await fixture.logIn(credentialsOf(admin), `/departments/${research}`);
   await expectNames(page, ['李雷', '韩梅梅', 'Jim Green']);
   await members(page).getByText('成员 3 人，其中直属 1 人').waitFor();
@@ -45,6 +46,8 @@ test('a department shows the members of its branch, or only its own, with their 
   assert.equal(await phone.getAttribute('href'), 'tel:13900000001');
   const withExtension = member(page, 'Jim Green').getByRole('link', { name: '0512-62345678 转 801' });
   assert.equal(await withExtension.getAttribute('href'), 'tel:051262345678,801');
+  const withHash = member(page, '韩梅梅').getByRole('link', { name: '020-12345678#802' });
+  assert.equal(await withHash.getAttribute('href'), 'tel:02012345678,802');
   const other = member(page, '韩梅梅').getByRole('link', { name: '总部 / 市场部' });
   assert.equal(await other.getAttribute('href'), `/departments/${market}`);
   assert.equal(await member(page, 'Jim Green').getByText('停用').count(), 1);
