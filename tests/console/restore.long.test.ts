@@ -88,7 +88,10 @@ test('after a user of a child tenant was deleted, the link to deleted records le
   const user = await child.createUser({ userName: 'gone', nickName: '离职员工' });
   const dept = await child.createDepartment({ deptName: '旧部门' });
   expectOk(await child.delete(`/system/dept-api/${dept}`));
-  const page = await fixture.logIn(credentialsOf(admin), `/people?tenantId=${child.tenantId}`);
+  const page = await fixture.logIn(credentialsOf(admin), '/changes?resource=department');
+  const ofDept = `/changes?resource=department&resourceId=${dept}&tenant=${child.tenantId}`;
+  assert.equal(await page.getByRole('link', { name: '旧部门' }).getAttribute('href'), ofDept);
+  await visit(page, `/people?tenantId=${child.tenantId}`);
   await page.getByRole('button', { name: '更多操作：离职员工' }).click();
   await page.getByRole('menuitem', { name: '删除' }).click();
   await page.getByRole('dialog').getByRole('button', { name: '删除' }).click();
@@ -103,10 +106,7 @@ test('after a user of a child tenant was deleted, the link to deleted records le
   // After another kind is chosen, the list and the links to the history are still those of the same tenant.
   await page.getByRole('radiogroup', { name: '对象' }).getByText('部门').click();
   await page.getByRole('button', { name: '恢复“旧部门”' }).waitFor();
-  assert.equal(
-    await page.getByRole('link', { name: '“旧部门”的变更历史' }).getAttribute('href'),
-    `/changes?resource=department&resourceId=${dept}&tenant=${child.tenantId}`,
-  );
+  assert.equal(await page.getByRole('link', { name: '“旧部门”的变更历史' }).getAttribute('href'), ofDept);
   await page.getByRole('button', { name: '恢复“旧部门”' }).click();
   await page.getByText('没有已删除的部门').waitFor();
   assert.equal((await child.get(`/system/dept-api/${dept}`)).code, 200);

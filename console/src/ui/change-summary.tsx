@@ -80,7 +80,11 @@ function ResourceLink({ change }: { change: AuditEntry }) {
     : getResourcePath(change, ownTenantId);
   // The page of a user says that they were deleted.
   if (action === 'deleted' && resource !== 'user')
-    return <Link to={`/changes?resource=${resource}&resourceId=${resourceId}`}>{name}</Link>;
+    return (
+      <Link to={`/changes?resource=${resource}&resourceId=${resourceId}${scope ? `&tenant=${scope}` : ''}`}>
+        {name}
+      </Link>
+    );
   return path ? <Link to={path}>{name}</Link> : <span>{name}</span>;
 }
 
