@@ -59,7 +59,14 @@ for (const { kind, word } of NAMES)
   test(`a name of 100 characters fits on the measured screens: ${kind}`, async () => {
     const long = (length: number) => word.repeat(100).slice(0, length);
     const admin = await service.createTenant({ tenantName: long(100), companyName: long(100), endTime: dateInDays(1) });
-    const child = await service.createTenant({ tenantName: long(99), endTime: dateInDays(1), accountCount: 1 }, admin);
+    const child = await service.createTenant(
+      { tenantName: long(99), endTime: dateInDays(1), accountCount: 1, quotaBo: { merchant: 5 } },
+      admin,
+    );
+    const closed = await service.createTenant({ tenantName: long(98) }, admin);
+    expectOk(await admin.delete(`/system/tenant-api/${closed.id}`));
+    const use = await child.post('/system/quota-api/consume', { quota: 'merchant', amount: 1, subject: long(200) });
+    assert.equal(use.code, 200, use.text);
     const dept = await admin.createDepartment({ deptName: long(100), leader: long(50) });
     await admin.createDepartment({ deptName: long(99), parentId: dept });
     const deleted = await admin.createDepartment({ deptName: long(98), parentId: dept });
@@ -67,6 +74,8 @@ for (const { kind, word } of NAMES)
     const user = { userName: long(50), nickName: long(50), email: `${long(50)}@example.com`, roles: ['admin'] };
     const person = await admin.createUser({ ...user, deptId: dept });
     await admin.createUser({ userName: long(49), nickName: long(50), deptId: dept });
+    const gone = await admin.createUser({ userName: long(48), nickName: long(50) });
+    expectOk(await admin.delete(`/system/user-api/${gone}`));
     const url = `http://127.0.0.1/${'x'.repeat(1900)}`;
     const webhook = await admin.create('/system/webhook-api', { name: long(100), url, status: '1' });
     const networks = Array.from({ length: 20 }, (_, n) => `2001:db8:${n}:2:3:4:5:6`);
@@ -90,10 +99,13 @@ for (const { kind, word } of NAMES)
       [`/tenants/${child.id}/edit`, long(99)],
       ['/tenants/new', '新建租户'],
       ['/quotas', '配额'],
+      [`/quotas/merchant?tenantId=${child.tenantId}`, '客商管理'],
       ['/changes', '变更'],
       ['/changes/diff', '组织架构对比'],
       [`/changes/tree?day=${dateInDays(0)}`, '历史组织架构'],
       ['/deleted', '已删除'],
+      ['/deleted/user', '已删除'],
+      ['/deleted/tenant', '已删除'],
       [`/webhooks/${webhook}`, long(100)],
       ['/webhooks', 'Webhook'],
       [`/webhooks?form=${webhook}`, 'Webhook'],
