@@ -53,6 +53,7 @@ export async function startPastChart({ service }: ConsoleFixture) {
   });
   await admin.createUser({ userName: 'worker', deptId: top });
   await moveChangesBack(service, admin);
+  const day = dateInDays(-1);
   const responses = [
     await service.root.patch(`/system/tenant-api/${admin.id}`, { tenantName: '新公司' }),
     await admin.patch(`/system/dept-api/${top}`, { deptName: '新总部' }),
@@ -60,7 +61,7 @@ export async function startPastChart({ service }: ConsoleFixture) {
   ];
   for (const { code, text } of responses) assert.equal(code, 200, text);
   const newPlant = await admin.createDepartment({ parentId: top, deptName: '新车间' });
-  return { admin, newPlant, day: dateInDays(-1) };
+  return { admin, newPlant, day };
 }
 
 /** Creates a tenant that had 60 departments on `day`, which are deleted now. */
@@ -69,9 +70,10 @@ export async function startLargePastChart({ service }: ConsoleFixture) {
   const departments = Array.from({ length: 60 }, (_, n) => ({ ref: `${n}`, deptName: `门店 ${n}`, orderNum: n }));
   const { data } = await admin.post('/system/dept-api/bulk', { departments });
   await moveChangesBack(service, admin);
+  const day = dateInDays(-1);
   const { code, text } = await admin.delete(`/system/dept-api/${data.deptIds.join(',')}`);
   assert.equal(code, 200, text);
-  return { admin, day: dateInDays(-1) };
+  return { admin, day };
 }
 
 export async function selectDay(page: Page, day: string): Promise<void> {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { avoidMidnight } from '../support/calendar.ts';
 import { expectAccessibleInLongRun, expectNoCspViolations, shareConsole } from '../support/console.ts';
 import { card, cards, exportFile, selectDay, startChart, startPastChart } from './chart-page.ts';
 import { credentialsOf } from './departments-page.ts';
 
+await avoidMidnight();
 const { fixture, credentials } = await startChart(await shareConsole());
 
 test('the chart shows three levels with leaders and user counts; a card links to its department', async () => {
