@@ -98,7 +98,7 @@ export function CreateTenant() {
       discardDraft();
       const created = { username: wantsAdministrator ? username?.trim() : '' };
       if (wantsAdministrator) rememberPassword(String(id), password);
-      setTimeout(() => isMounted() && navigate(`/tenants/${id}`, { replace: true, state: { created } }));
+      if (isMounted()) navigate(`/tenants/${id}`, { replace: true, state: { created } });
     },
     onError: (error) => {
       const name = getErrorField(error);
@@ -109,7 +109,7 @@ export function CreateTenant() {
     },
   });
   useUnsavedChangesGuard({
-    isDirty: () => isDirty.current || draft.restored,
+    isDirty: () => isDirty.current || draft.isRestored(),
     onDiscard: discardDraft,
     isSaving: create.isPending,
   });

@@ -91,8 +91,7 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
     onSuccess: (outcome) => {
       if (outcome !== 'saved') return;
       discardDraft();
-      // Wait for the next render: until then the guard would still ask about the draft.
-      setTimeout(() => isMounted() && navigate(detailPath));
+      if (isMounted()) navigate(detailPath);
     },
     onError: (error) => {
       const name = getErrorField(error);
@@ -107,10 +106,10 @@ function EditForm({ original }: { original: Versioned<Tenant> }) {
     if (!isSameInput(toInput(base), toInput(values))) return save.mutate();
     notify.success(nothingChanged);
     discardDraft();
-    setTimeout(() => isMounted() && navigate(detailPath));
+    navigate(detailPath);
   };
   useUnsavedChangesGuard({
-    isDirty: () => isDirty.current || draft.restored,
+    isDirty: () => isDirty.current || draft.isRestored(),
     onDiscard: discardDraft,
     isSaving: save.isPending,
   });

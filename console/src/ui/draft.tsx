@@ -1,5 +1,5 @@
 import { Alert, Button, type FormInstance } from 'antd';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useTexts } from '../language.ts';
 import { DRAFT_PREFIX, useMe } from '../session.ts';
 import { readStorage, writeStorage } from '../store.ts';
@@ -12,19 +12,25 @@ import { uiTexts } from './texts.ts';
 export function useDraft<T extends object>(name: string, form: FormInstance<T>) {
   const key = useDraftKey(name);
   const [restored, setRestored] = useState(false);
+  /** The same, without waiting for a render: a screen that clears the draft may navigate right away. */
+  const isRestored = useRef(false);
+  const updateRestored = (next: boolean) => {
+    isRestored.current = next;
+    setRestored(next);
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form instance never changes
   useEffect(() => {
     const text = readStorage(key, 'sessionStorage');
-    setRestored(text !== null);
+    updateRestored(text !== null);
     if (text !== null) form.setFieldsValue(JSON.parse(text));
   }, [key]);
   const clear = () => {
     writeStorage(key, null, 'sessionStorage');
-    setRestored(false);
+    updateRestored(false);
   };
   const onValuesChange = () =>
     writeStorage(key, JSON.stringify(withoutPasswords(form.getFieldsValue(true))), 'sessionStorage');
-  return { restored, clear, onValuesChange };
+  return { restored, isRestored: () => isRestored.current, clear, onValuesChange };
 }
 
 const useDraftKey = (name: string) => {
