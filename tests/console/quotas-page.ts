@@ -59,7 +59,9 @@ export async function startQuotas(fixture: ConsoleFixture) {
   });
   await company.post(`${QUOTAS}/reserve`, { quota: 'riskReport', amount: 15, seconds: 3600 });
 
-  const rowOf = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}`) });
+  // The history of a tenant has tables with rows of the same names.
+  const tables = page.locator('table:not(.change-fields)');
+  const rowOf = (name: string) => tables.getByRole('row', { name: new RegExp(`^${name}`) });
   const quotaOf = async (client: Client, quota: string) =>
     (await client.get(QUOTAS)).data.find((each: { quota: string }) => each.quota === quota);
   return { service, page, parent, company, other, third, rowOf, quotaOf };
